@@ -1,0 +1,89 @@
+"""The command line: one function a command in `cuadata/commands/`, whose signature is its command line.
+
+Data goes to files or stdout, words to stderr. Exit code 0: done; 1: the data is bad; 2: the call is wrong.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+#: Command -> the module that holds it as `app`, and its line in the help. Listing them imports none of the modules.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "list": ("cuadata.commands.list", "List sources, gates, families, formats, policies, rewards or reasons."),
+    "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """Imports a command's module when it is called, so that the help answers at once."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module, line = COMMANDS[cmd_name]
+        if not _runs(cmd_name):
+            return typer.main.get_command(_named(line))
+        app: typer.Typer = importlib.import_module(module).app
+        command = typer.main.get_command(app)
+        command.name = cmd_name
+        return command
+
+
+def _runs(name: str) -> bool:
+    """Whether this command was asked for, rather than only listed."""
+    return name in sys.argv[1:] or not any(word in ("--help", "-h") for word in sys.argv[1:]) and len(sys.argv) > 1
+
+
+def _named(line: str) -> typer.Typer:
+    app = typer.Typer(add_completion=False)
+
+    @app.command(help=line)
+    def listed() -> None:
+        """Stands in the list of commands."""
+
+    return app
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    name="cuadata",
+    help="Provably valid single-action examples from browser recordings; datasets and small models made of them.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def cuadata(version: bool = typer.Option(False, "--version", help="Print the version and leave.")) -> None:
+    """Provably valid single-action examples from browser recordings; datasets and small models made of them."""
+    if version:
+        from cuadata import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run a command; a user's mistake is one sentence on stderr, never a traceback."""
+    try:
+        app()
+    except (ValueError, KeyError, FileNotFoundError, FileExistsError, NotADirectoryError, PermissionError) as error:
+        words = error.args[0] if isinstance(error, KeyError) and error.args else error
+        typer.echo(f"cuadata: {words}", err=True)
+        sys.exit(getattr(error, "exit_code", 2))
+    except OSError as error:
+        typer.echo(f"cuadata: {error}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The commands, one subject a file; `cuadata.cli` imports a file only when its command is called."""

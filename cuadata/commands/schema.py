@@ -1,0 +1,33 @@
+"""`cuadata schema`: the JSON Schemas, printed from the types."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from cuadata.errors import CallError
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def schema(
+    name: str = typer.Argument("", help="trajectory, task, example, verdict, ...; empty: all names"),
+    write: Path | None = typer.Option(None, help="write every schema into this folder, as NAME.schema.json"),
+) -> None:
+    """Print the JSON Schema of one type, or write them all."""
+    from cuadata.schema import published
+
+    found = published()
+    if write is not None:
+        for stem, body in found.items():
+            (write / f"{stem}.schema.json").write_text(json.dumps(body, indent=2) + "\n")
+        typer.echo(f"wrote {len(found)} schemas into {write}", err=True)
+    elif not name:
+        typer.echo("\n".join(found))
+    elif name not in found:
+        raise CallError(f"no schema is called '{name}'; there are: {', '.join(found)}")
+    else:
+        typer.echo(json.dumps(found[name], indent=2))

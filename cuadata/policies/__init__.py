@@ -1,0 +1,1 @@
+"""Who acts: an oracle, chance, a model. One file a policy."""

@@ -1,0 +1,1 @@
+"""The static report page of a dataset, and later the local web page."""

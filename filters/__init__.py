@@ -1,0 +1,1 @@
+"""Gates: pure functions of recorded evidence, one subject a file. Installed as cuadata.filters."""

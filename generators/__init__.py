@@ -1,0 +1,1 @@
+"""Page families: one Python file and its template each. Installed as cuadata.generators."""

@@ -1,0 +1,1 @@
+"""Trainers: one algorithm, one file, read top to bottom. Installed as cuadata.train."""
