@@ -29,9 +29,7 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module, line = COMMANDS[cmd_name]
-        if not _runs(cmd_name):
-            return typer.main.get_command(_named(line))
-        app: typer.Typer = importlib.import_module(module).app
+        app: typer.Typer = importlib.import_module(module).app if _runs(cmd_name) else _named(line)
         command = typer.main.get_command(app)
         command.name = cmd_name
         return command

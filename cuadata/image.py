@@ -149,7 +149,8 @@ def perceptual_hash(pixels: NDArray[np.uint8]) -> str:
     from scipy.fft import dctn
 
     small = Pillow.fromarray(pixels).convert("L").resize((32, 32), Pillow.Resampling.BOX)
-    low = dctn(np.asarray(small, dtype=np.float64), norm="ortho")[:8, :8].ravel()
+    terms: Any = dctn(np.asarray(small, dtype=np.float64), norm="ortho")
+    low = terms[:8, :8].ravel()
     # Rounded, so that a picture of one colour gives the same hash whatever the last digit of its zero terms.
     low = np.round(low, 6)
     bits = low > np.median(low[1:])

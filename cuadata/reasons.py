@@ -62,6 +62,9 @@ REASONS: Final[dict[str, str]] = {
 def check(reason: str) -> str:
     """The reason itself; ValueError where it is not in the vocabulary."""
     if reason not in REASONS:
-        near = ", ".join(sorted(word for word in REASONS if word.split("_")[0] == reason.split("_")[0])) or "see `cuadata list reasons`"
+        near = (
+            ", ".join(sorted(word for word in REASONS if word.split("_")[0] == reason.split("_")[0]))
+            or "see `cuadata list reasons`"
+        )
         raise ValueError(f"'{reason}' is no reason; there are: {near}")
     return reason

@@ -23,7 +23,18 @@ T = TypeVar("T")
 _ARROW = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 _JSON = {str: "string", int: "integer", float: "number", bool: "boolean", bytes: "string"}
 #: The types that have a file in schemas/.
-PUBLISHED = ("Trajectory", "Task", "Example", "Verdict", "Chunk", "Grounding", "Pair", "Transition", "Recovery", "Rejected")
+PUBLISHED = (
+    "Trajectory",
+    "Task",
+    "Example",
+    "Verdict",
+    "Chunk",
+    "Grounding",
+    "Pair",
+    "Transition",
+    "Recovery",
+    "Rejected",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,9 @@ def _feature(hint: Any) -> Any:
         return Value("string")
     if bare in _ARROW:
         return Value(_ARROW[bare])
-    raise TypeError(f"{bare!r} has no column type; there are: str, int, float, bool, bytes, Literal, tuples, dataclasses")
+    raise TypeError(
+        f"{bare!r} has no column type; there are: str, int, float, bool, bytes, Literal, tuples, dataclasses"
+    )
 
 
 def arrow_schema(kind: type) -> Any:
@@ -168,14 +181,14 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 def from_json(line: bytes | str, kind: type[T]) -> T:
     """A dataclass from JSON. ValueError that names the place: `Expected float, got str - at $.bbox.x`."""
     try:
-        return typing.cast(T, _decoder(kind).decode(line))
+        return typing.cast(T, _decoder(typing.cast(Any, kind)).decode(line))
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise ValueError(f"no {getattr(kind, '__name__', kind)}: {error}") from error
 
 
 def to_row(value: Any) -> dict[str, Any]:
     """A dataclass as plain dicts and lists, as Arrow takes it; pictures become `{bytes, path}`."""
-    return {c.name: _plain(getattr(value, c.name)) for c in columns(type(value))}
+    return {c.name: _plain(getattr(value, c.name)) for c in columns(typing.cast(Any, type(value)))}
 
 
 def _plain(value: Any) -> Any:
@@ -190,7 +203,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_plain(v) for v in value]
     if is_dataclass(value):
-        return {c.name: _plain(getattr(value, c.name)) for c in columns(type(value))}
+        return to_row(value)
     return value
 
 
@@ -237,7 +250,7 @@ def _build_object(value: Any, kind: type, place: str) -> Any:
     unknown = sorted(set(value) - set(known))
     if unknown:
         raise ValueError(f"{place}: no field is named {', '.join(map(repr, unknown))}; there are: {', '.join(known)}")
-    given = {}
+    given: dict[str, Any] = {}
     for name, column in known.items():
         if name not in value or (value[name] is None and not column.optional and not column.required):
             if column.required and not column.optional:
@@ -245,7 +258,9 @@ def _build_object(value: Any, kind: type, place: str) -> Any:
             if column.required:
                 given[name] = None
             continue
-        given[name] = None if value[name] is None and column.optional else _build(value[name], column.hint, f"{place}.{name}")
+        given[name] = (
+            None if value[name] is None and column.optional else _build(value[name], column.hint, f"{place}.{name}")
+        )
     return kind(**given)
 
 
@@ -253,7 +268,7 @@ def _scalar(value: Any, bare: Any, place: str) -> Any:
     if bare is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # numpy scalars
-        value = value.item()
+        value = typing.cast(Any, value).item()
     if type(value) is not bare:
         raise ValueError(f"{place}: wanted {_say(bare)}, got {value!r:.80}")
     return value

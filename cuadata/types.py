@@ -163,9 +163,13 @@ class Element:
     name: Annotated[str, "accessible name, computed by Chromium's accessibility tree"]
     text: Annotated[str, "visible text, white space folded"] = ""
     tag: Annotated[str, "tag name in lower case"] = ""
-    attributes: Annotated[tuple[Attribute, ...], "attributes that a person could know: type, placeholder, title, alt"] = ()
+    attributes: Annotated[
+        tuple[Attribute, ...], "attributes that a person could know: type, placeholder, title, alt"
+    ] = ()
     bbox: Annotated[BBox | None, "union of the rendered rects, not clipped; None where nothing is rendered"] = None
-    point: Annotated[Point | None, "a point that a real click reaches, near the middle; None where there is none"] = None
+    point: Annotated[Point | None, "a point that a real click reaches, near the middle; None where there is none"] = (
+        None
+    )
     seen: Annotated[float, "share of the area that a person sees"] = 0.0
     hit: Annotated[float, "share of the area that receives the pointer"] = 0.0
     states: Annotated[States, "accessibility states"] = field(default_factory=States)
@@ -221,7 +225,9 @@ class Observation:
     dialogs: Annotated[tuple[Dialog, ...], "dialogs open now, or answered since the last observation"] = ()
     elements: Annotated[tuple[Element, ...], "in document order through frames and shadow roots"] = ()
     focused: Annotated[int | None, "id of the focused element"] = None
-    notes: Annotated[tuple[str, ...], "what could not be had and why: a frame gone, a font not loaded, a limit reached"] = ()
+    notes: Annotated[
+        tuple[str, ...], "what could not be had and why: a frame gone, a font not loaded, a limit reached"
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +257,9 @@ class Effect:
     """What an action changed, from pictures and state together. See `cuadata.effects`."""
 
     kind: Annotated[EffectKind, "none, local, global, ambient (the page moves anyway), late (after the wait), unknown"]
-    similarity: Annotated[float | None, "lowest local SSIM outside what moves by itself, -1 to 1; None: no pictures"] = None
+    similarity: Annotated[
+        float | None, "lowest local SSIM outside what moves by itself, -1 to 1; None: no pictures"
+    ] = None
     region: Annotated[BBox | None, "box around what changed, CSS px; None where nothing did"] = None
     share: Annotated[float, "share of the picture that changed"] = 0.0
     state: Annotated[tuple[str, ...], "state differences, one phrase each: 'checkbox MRW: checked false -> true'"] = ()
@@ -318,7 +326,9 @@ class Trajectory:
     outcome: Annotated[Outcome, "how it ended"] = field(default_factory=lambda: Outcome(ended="running"))
     site: Annotated[str, "host or family of the pages, for splits"] = ""
     browser: Annotated[str, "build and kind of the browser"] = ""
-    notes: Annotated[tuple[str, ...], "what reading or importing had to say: a torn line dropped, a frame not heard"] = ()
+    notes: Annotated[
+        tuple[str, ...], "what reading or importing had to say: a torn line dropped, a frame not heard"
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

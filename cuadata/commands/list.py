@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import typer
 
 from cuadata.errors import CallError
@@ -24,7 +26,7 @@ def list_(
             typer.echo(f"  {name:28} {sentence}")
 
 
-def _lines(kind: str, words: dict[str, str], tables: dict[str, object]) -> list[tuple[str, str]]:
+def _lines(kind: str, words: dict[str, str], tables: Mapping[str, object]) -> list[tuple[str, str]]:
     from cuadata.registry import Registry
 
     if kind == "reasons":
