@@ -13,28 +13,12 @@ from typing import Annotated, Literal
 
 SCHEMA_VERSION = 1
 
+# fmt: off
 ActionType = Literal[
-    "click",
-    "double_click",
-    "right_click",
-    "hover",
-    "drag",
-    "type",
-    "press",
-    "scroll",
-    "select",
-    "upload",
-    "navigate",
-    "back",
-    "forward",
-    "reload",
-    "wait",
-    "switch_page",
-    "dialog",
-    "reason",
-    "done",
-    "infeasible",
+    "click", "double_click", "right_click", "hover", "drag", "type", "press", "scroll", "select", "upload", "navigate",
+    "back", "forward", "reload", "wait", "switch_page", "dialog", "reason", "done", "infeasible",
 ]
+# fmt: on
 Phase = Literal["dismiss", "reason", "act", "enter"]
 EffectKind = Literal["none", "local", "global", "ambient", "late", "unknown"]
 StepLabel = Literal["no_effect", "no_effect_repeat", "detour", "recovery", "progress"]
