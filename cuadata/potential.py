@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,7 +42,7 @@ def potential_rewards(potentials: Sequence[float], *, bonus: float = 1.0, full: 
     if not potentials:
         raise ValueError("no potentials; give the one at the start and one after each action")
     earned, paid = [], False
-    for before, after in zip(potentials, potentials[1:], strict=False):
+    for before, after in itertools.pairwise(potentials):
         earned.append(potential_reward(before, after, paid=paid, bonus=bonus, full=full))
         paid = paid or after >= full - _ROUNDING
     return tuple(earned)
