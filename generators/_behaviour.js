@@ -154,12 +154,14 @@
     all(document, "[data-room-layer]").forEach((layer) => layer.remove());
     scrollTo(0, 0);
     if (!template) {
+      stage.closest("main").classList.remove("fixed");
       stage.replaceChildren(document.getElementById("finished").content.cloneNode(true));
       document.querySelector("[data-steps]").textContent = `${steps} of ${steps} steps done`;
       return;
     }
     room += 1;
     stage.replaceChildren(template.content.cloneNode(true));
+    stage.closest("main").classList.toggle("fixed", "fixed" in template.dataset);
     all(stage, ".layer").forEach((layer) => { layer.dataset.roomLayer = ""; document.body.append(layer); });
     grow(document);
     listen(document);

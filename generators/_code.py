@@ -19,7 +19,11 @@ DELAY = 2.0  # seconds that a code takes after it was asked for
 #: Reveal -> what the panel says, what its control is called, and what stands in the code's place until then.
 WORDS: dict[Reveal, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     "scroll_box": (("Read the conditions to the end. The code stands below them.",), ("",), "…"),
-    "scroll_page": (("The code appears here once you have reached the end of the page.",), ("",), "Not at the end yet."),
+    "scroll_page": (
+        ("The code appears here once you have reached the end of the page.",),
+        ("",),
+        "Not at the end yet.",
+    ),
     "hover": (
         ("Hold the pointer over the field to see your code.",),
         ("Hold the pointer here", "Hover to reveal"),
@@ -112,7 +116,9 @@ def earn(c: Code) -> tuple[Move, ...]:
         tile, slot = Locator(css=f"#{c.id}-tile"), Locator(css=f"#{c.id}-slot")
         return (Move(action=Action(type="drag"), locator=tile, end=slot, phase="act"),)
     asked = click(c, "ask", "act")
-    return (asked, Move(action=Action(type="wait", seconds=DELAY + 0.5), phase="act")) if c.reveal == "wait" else (asked,)
+    return (
+        (asked, Move(action=Action(type="wait", seconds=DELAY + 0.5), phase="act")) if c.reveal == "wait" else (asked,)
+    )
 
 
 def click(c: Code, part: str, phase: Phase) -> Move:
@@ -126,7 +132,9 @@ def enter(c: Code, text: str) -> tuple[Move, ...]:
     return (typed, click(c, "submit", "enter"))
 
 
-def terms(c: Code, *, revealed: float, typed: float, anchor: tuple[Condition, ...] = (), prefix: str = "") -> tuple[Term, ...]:
+def terms(
+    c: Code, *, revealed: float, typed: float, anchor: tuple[Condition, ...] = (), prefix: str = ""
+) -> tuple[Term, ...]:
     """The code stands on the page; the field holds it."""
     return (
         Term(name=f"{prefix}revealed", value=revealed, when=(*anchor, c.shown)),

@@ -51,6 +51,7 @@ class Modal:
     submit_at: str
     closable: bool
     refuses: bool
+    wanted: bool
 
     def at(self, css: str) -> Locator:
         """The way to a part of the dialog, through its shadow root where it has one."""
@@ -84,8 +85,12 @@ def modal(
     scrolls: int | None = 3,
     submit_at: str | None = None,
     wrong_choice: str | None = None,
+    wanted: bool = False,
 ) -> Modal:
-    """Draw a dialog; `scrolls` of 300 px each bring the right option and the end into sight, None draws 1 to 4."""
+    """Draw a dialog; `scrolls` of 300 px each bring the right option and the end into sight, None draws 1 to 4.
+
+    `wanted` makes the dialog itself say which option is meant, for tasks whose instruction does not name it.
+    """
     rng = draw.rng(f"modal-{name}")
     subject = rng.choice(SUBJECTS)
     far = draw.axis(f"{name}-scrolls", tuple(ROWS), scrolls)
@@ -116,6 +121,7 @@ def modal(
         submit_at=place,
         closable=rng.random() < 0.5,
         refuses=draw.axis(f"{name}-wrong-choice", ("refused", "saved"), wrong_choice) == "refused",
+        wanted=wanted,
     )
 
 

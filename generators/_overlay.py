@@ -132,7 +132,9 @@ class Overlay:
         return tuple(c for c in self.controls if not c.real)
 
 
-def overlays(draw: Draw, count: int, *, fakes: int | None, arrival: str, markup: str, prefix: str = "o") -> list[Overlay]:
+def overlays(
+    draw: Draw, count: int, *, fakes: int | None, arrival: str, markup: str, prefix: str = "o"
+) -> list[Overlay]:
     """Draw `count` overlays in the order in which they are dismissed; `fakes` of None draws 0 to 2 for each."""
     rng = draw.rng(f"overlays-{prefix}")
     kinds = rng.sample(KINDS, count) if count <= len(KINDS) else rng.choices(KINDS, k=count)
@@ -181,11 +183,17 @@ def dismissals(held: Sequence[Overlay]) -> tuple[Move, ...]:
     return tuple(click(o.real.id) for o in held)
 
 
-def terms(held: Sequence[Overlay], anchor: Condition, value: float, *, chained: bool, prefix: str = "") -> tuple[Term, ...]:
+def terms(
+    held: Sequence[Overlay], anchor: Condition, value: float, *, chained: bool, prefix: str = ""
+) -> tuple[Term, ...]:
     """One term an overlay: it is gone while the page (`anchor`) is there; of chained ones all earlier are gone too."""
     gone = [Condition(role="dialog", name=o.title, present=False) for o in held]
     return tuple(
-        Term(name=f"{prefix}overlay_{i + 1}", value=value, when=(anchor, *(gone[: i + 1] if chained else gone[i : i + 1])))
+        Term(
+            name=f"{prefix}overlay_{i + 1}",
+            value=value,
+            when=(anchor, *(gone[: i + 1] if chained else gone[i : i + 1])),
+        )
         for i in range(len(held))
     )
 

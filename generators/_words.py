@@ -31,7 +31,14 @@ HEADLINES = (
 
 OPENERS = ("Most people", "Regular visitors", "Our members", "New customers", "Teams of every size", "Readers")
 VERBS = ("ask for", "come back to", "start with", "compare", "recommend", "plan around")
-OBJECTS = ("the same three things", "clear prices", "a short list", "one good answer", "the spring range", "local makers")
+OBJECTS = (
+    "the same three things",
+    "clear prices",
+    "a short list",
+    "one good answer",
+    "the spring range",
+    "local makers",
+)
 CLOSERS = (
     "so we keep them at the front.",
     "and we answer within a day.",

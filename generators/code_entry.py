@@ -7,7 +7,8 @@ from typing import Literal
 from cuadata.registry import families
 from cuadata.types import Condition, Move, Size, Task, Term
 
-from ._code import Code, Reveal, click, code as draw_code, earn, enter, terms
+from ._code import Code, Reveal, click, earn, enter, terms
+from ._code import code as draw_code
 from ._draw import Draw
 from ._site import render, site
 

@@ -8,7 +8,8 @@ from cuadata.registry import families
 from cuadata.types import Move, Size, Task
 
 from ._draw import Draw
-from ._modal import Markup, Modal, choose, click, modal as draw_modal, terms
+from ._modal import Markup, Modal, choose, click, terms
+from ._modal import modal as draw_modal
 from ._site import render, site
 
 Path = Literal["solution", "wrong_radio", "submit_empty", "repeat_click", "back_and_forth", "cancel"]

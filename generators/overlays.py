@@ -9,7 +9,8 @@ from cuadata.registry import families
 from cuadata.types import Action, Binding, Condition, Locator, Move, Size, Task, Term
 
 from ._draw import Draw
-from ._overlay import ARRIVALS, Overlay, click, dismissals, overlays as draw_overlays, terms
+from ._overlay import ARRIVALS, Overlay, click, dismissals, terms
+from ._overlay import overlays as draw_overlays
 from ._site import render, site
 
 Path = Literal["solution", "fake_close", "act_before_dismissing", "repeat_click", "submit_empty"]
@@ -127,5 +128,8 @@ def _paths(held: list[Overlay], todo: Job) -> dict[Path, tuple[Move, ...]]:
         "fake_close": (click(fake), click(fake), *dismissals(held)[1:], *job),
         "act_before_dismissing": job,
         "repeat_click": (click(first.real.id),) * 6,
-        "submit_empty": (*dismissals(held), Move(action=Action(type="click"), locator=Locator(css="main h1"), phase="act")),
+        "submit_empty": (
+            *dismissals(held),
+            Move(action=Action(type="click"), locator=Locator(css="main h1"), phase="act"),
+        ),
     }
