@@ -122,9 +122,9 @@ def test_the_sampler_draws_what_generate_draws(qwen2: Path) -> None:
     )
 
 
-def threes(rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[dict[str, float]]:
-    """A bandit: whether the answer clicks number 3, whatever was asked."""
-    return [{"exact": float(a.startswith("click(3"))} for a in answers]
+def high(rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[dict[str, float]]:
+    """A bandit: whether the answer clicks number 5 or above, whatever was asked."""
+    return [{"exact": float(a.startswith(("click(5", "click(6", "click(7")))} for a in answers]
 
 
 def test_grpo_raises_the_reward_of_a_bandit(qwen2: Path, phase1: Path, tmp_path: Path) -> None:
@@ -134,17 +134,17 @@ def test_grpo_raises_the_reward_of_a_bandit(qwen2: Path, phase1: Path, tmp_path:
     loaded = training.load(str(qwen2), adapter=str(phase1))
     rows = grpo.task_rows(write_rows(tmp_path / "rows.jsonl"), loaded)
     arguments = grpo.settings(
-        "grpo", tmp_path, max_steps=15, per_device_train_batch_size=64, num_generations=16, learning_rate=3e-3, beta=0.0,
+        "grpo", tmp_path, max_steps=25, per_device_train_batch_size=64, num_generations=16, learning_rate=4e-3, beta=0.0,
         temperature=1.0, max_completion_length=12, loss_type="dapo", scale_rewards="group", bf16=False, seed=0,
         gradient_accumulation_steps=1,
     )  # fmt: skip
     guard = grpo.band_guard(tmp_path, max_kl=100, max_loss=100, patience=3)
     grpo.train_text(
-        loaded, rows, threes, arguments, tmp_path, terms={"exact": 1.0}, peft=None, context=256, rounds=1, guard=guard
+        loaded, rows, high, arguments, tmp_path, terms={"exact": 1.0}, peft=None, context=256, rounds=1, guard=guard
     )  # fmt: skip
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     rewards = [entry["reward"] for entry in log if "reward" in entry]
-    assert sum(rewards[-5:]) / 5 > sum(rewards[:5]) / 5 + 0.2
+    assert sum(rewards[-5:]) > 3 * sum(rewards[:5]) > 0
     assert all("groups/flat_share" in entry for entry in log if "reward" in entry)
 
 
