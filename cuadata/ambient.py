@@ -2,8 +2,9 @@
 
 Several frames, taken after the pointer has arrived and before the press, are compared with the picture before. The
 pixels that differ are the core; the mask is the core grown to whole tiles of 16 px and one tile around, since a spinner or
-the next digit of a clock paints beside the pixels seen so far, and further where something travels: by as much as it
-travelled over the frames.
+the next digit of a clock paints beside the pixels seen so far. It grows further where something travels, by as much as it
+travelled over the frames, and where something small turns: a part of a turning thing is seen in a box that is not
+square, and the whole of it fits a square of the longer side.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Side of the tiles that the mask is grown to, image px.
 TILE = 16
+#: What turns on a page, a spinner, has at most this side, image px; a box more oblong than that is a line of text.
+_TURNS, _OBLONG = 96, 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +94,27 @@ def _grow(core: NDArray[np.bool_], steps: list[tuple[ssim.Crop, NDArray[np.bool_
     height, width = core.shape
     tiles: Any = ndimage.binary_dilation(ssim.tiles_of(core, TILE), structure=np.ones((3, 3)))
     mask = ssim.pixels_of(tiles, TILE, height, width)
-    if len(steps) < 2:
-        return mask
     labels, _ = ssim.components(tiles)
     for place in ndimage.find_objects(labels):
         rows, columns = (slice(part.start * TILE, part.stop * TILE) for part in place)
+        whole = _box((ssim.Crop(0, height, 0, width), core), rows, columns)
         first, last = _box(steps[0], rows, columns), _box(steps[-1], rows, columns)
+        if whole is not None:
+            _square(mask, whole)
         if first is not None and last is not None:
             _extend(mask, rows, columns, first, last)
     return mask
+
+
+def _square(mask: NDArray[np.bool_], box: ssim.Crop) -> None:
+    """Widen the mask to the squares of the longer side around a small compact box, on both sides of it."""
+    tall, wide = box.bottom - box.top, box.right - box.left
+    longer, shorter = max(tall, wide), min(tall, wide)
+    if longer > _TURNS or longer > _OBLONG * shorter:
+        return
+    around = TILE // 2
+    down, across = longer - tall + around, longer - wide + around
+    mask[max(0, box.top - down) : box.bottom + down, max(0, box.left - across) : box.right + across] = True
 
 
 def _box(step: tuple[ssim.Crop, NDArray[np.bool_]], rows: slice, columns: slice) -> ssim.Crop | None:
