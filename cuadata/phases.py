@@ -10,6 +10,7 @@ from urllib.parse import urldefrag
 
 from cuadata import overlays
 from cuadata.overlays import Key
+from cuadata.recovery import after_of
 from cuadata.types import Element, Observation, Phase, Step, Trajectory
 
 _POINTER = frozenset({"click", "double_click", "right_click", "hover", "drag", "scroll"})
@@ -17,6 +18,8 @@ _ENTRIES = frozenset({"type", "select", "upload"})
 _TEXT_ROLES = frozenset({"textbox", "searchbox", "spinbutton", "combobox"})
 _EDITING = frozenset({"Backspace", "Delete"})
 _NOT_INPUT = frozenset({"reason", "done", "infeasible"})
+#: Roles besides buttons that submit what was typed just before: a link dressed as a button, a suggestion, a picture.
+_SUBMITTING = frozenset({"link", "image", "generic", "menuitem", "option"})
 _TOGGLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option", "slider"})
 
 
@@ -36,18 +39,11 @@ def phases(trajectory: Trajectory) -> tuple[Phase | None, ...]:
         elif dismissed[i]:
             found.append("dismiss")
         else:
-            found.append("enter" if entry.takes(step, after(steps, i)) else "act")
+            found.append("enter" if entry.takes(step, after_of(steps, i)) else "act")
     at = reason_at(steps, found)
     if at is not None and steps[at].action.type == "reason":
         found[at] = "reason"
     return tuple(found)
-
-
-def after(steps: tuple[Step, ...], i: int) -> Observation | None:
-    """What stood after step i: its own later observation, else the one before the next step; None at the end."""
-    if steps[i].after is not None:
-        return steps[i].after
-    return steps[i + 1].observation if i + 1 < len(steps) else None
 
 
 def reason_at(steps: tuple[Step, ...], found: list[Phase | None] | tuple[Phase | None, ...]) -> int | None:
@@ -93,7 +89,7 @@ def _dismisses(steps: tuple[Step, ...], i: int, own: set[Key], spoken: bool) -> 
     around = overlays.around(step)
     if around:
         return not any(overlays.key(o) in own for o in around) and _is_in_the_way(around[0], steps, i)
-    later = after(steps, i)
+    later = after_of(steps, i)
     if later is None or not _hits_nothing(step):
         return False
     gone = _gone(step.observation, later)
@@ -123,7 +119,7 @@ def _gone(before: Observation, later: Observation) -> set[Key]:
 def _vanishes_at(name: Key, steps: tuple[Step, ...], i: int) -> int | None:
     """The first step from i on after which the overlay is gone; None where it stays or nobody looked."""
     for k in range(i, len(steps)):
-        later = after(steps, k)
+        later = after_of(steps, k)
         if later is not None and name not in overlays.open_overlays(later):
             return k
     return None
@@ -139,7 +135,7 @@ def _vanished_for_nothing(steps: tuple[Step, ...]) -> list[bool]:
             found[i] = not step.action.accept or any(d.type == "alert" for d in step.observation.dialogs)
             continue
         names = [overlays.key(o) for o in overlays.around(step)]
-        later = after(steps, i)
+        later = after_of(steps, i)
         if not names and later is not None and _hits_nothing(step):
             names = sorted(_gone(step.observation, later), key=repr)
         for name in names:
@@ -173,7 +169,7 @@ def _kept(name: Key, steps: tuple[Step, ...], first: int, last: int) -> bool:
         target = overlays.target_of(step)
         if inside and (step.action.type in _ENTRIES or (target is not None and target.role in _TOGGLES)):
             return True
-    later = after(steps, last)
+    later = after_of(steps, last)
     before = steps[first].observation
     if later is None:
         return False
@@ -240,7 +236,7 @@ class _Entry:
             return "Enter" in step.action.keys
         if step.action.type not in ("click", "double_click") or target is None:
             return False
-        if target.role not in ("button", "link", "image", "generic", "menuitem", "option"):
+        if target.role != "button" and not (self._just_typed and target.role in _SUBMITTING):
             return False
         if self._consumed(step, later):
             return True
