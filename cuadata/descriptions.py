@@ -96,6 +96,7 @@ class Noun:
 
     roles: Annotated[frozenset[str], "accessibility roles that it may have; empty: any"] = frozenset()
     name: Annotated[str, "its name in normal form; empty where it goes by its role alone"] = ""
+    exact: Annotated[bool, "the name stood in quotes; else some of the words of a name are enough"] = False
     rest: Annotated[str, "further words, in normal form, that neither name it nor say its role"] = ""
     words: Annotated[str, "as it stands in the instruction"] = ""
 
@@ -113,10 +114,26 @@ def spoken(element: Element) -> tuple[str, ...]:
 
 
 def answers(noun: Noun, element: Element) -> bool:
-    """Whether a description fits an element: its role, and a text of it that is the name."""
+    """Whether a description fits an element: its role, and a text of it that is the name or holds its words."""
     if noun.roles and element.role not in noun.roles:
         return False
-    return not noun.name or noun.name in spoken(element)
+    return not noun.name or noun.name in spoken(element) or (not noun.exact and _holds_words(noun, element))
+
+
+def _holds_words(noun: Noun, element: Element) -> bool:
+    wanted = set(noun.name.split())
+    return any(wanted.issubset(text.split()) for text in spoken(element))
+
+
+def matching(noun: Noun, elements: Iterable[Element]) -> list[Element]:
+    """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
+    of_role = [one for one in elements if not noun.roles or one.role in noun.roles]
+    if not noun.name:
+        return of_role
+    exactly = [one for one in of_role if noun.name in spoken(one)]
+    if exactly or noun.exact:
+        return exactly
+    return [one for one in of_role if _holds_words(noun, one)]
 
 
 def alike(one: Element, other: Element) -> bool:

@@ -227,7 +227,7 @@ def _noun(text: str, quoted: Sequence[str]) -> Noun:
         return Noun(roles=roles, name=rest, words=text)
     names = [normal(quoted[place]) for place in places]
     shown = _PLACE.sub(lambda found: quoted[int(found[1])], text)
-    return Noun(roles=roles, name=names[0], rest=" ".join([rest, *names[1:]]).strip(), words=shown)
+    return Noun(roles=roles, name=names[0], exact=True, rest=" ".join([rest, *names[1:]]).strip(), words=shown)
 
 
 def _role(words: Sequence[str]) -> tuple[frozenset[str], list[str]]:
