@@ -16,7 +16,7 @@ PLUG_INS = ("sources", "formats", "policies", "rewards", "commands", "viewer")
 FILES = sorted(p for room in ("cuadata", "filters", "generators", "train") for p in (ROOT / room).rglob("*.py"))
 #: The ground floor, from the lowest up: a file may import those before it, itself a later one.
 GROUND = ("types", "errors", "reasons", "rows", "contracts", "image", "schema", "registry", "geometry")
-TOOLS = ("relations", "effects", "privacy", "stillness", "text")
+TOOLS = ("relations", "effects", "privacy", "stillness", "text", "keys")
 HEAVY = {"torch", "transformers", "datasets", "playwright", "skimage", "scipy", "pandas", "trl", "peft", "matplotlib"}
 
 
