@@ -82,6 +82,12 @@ def squeezed(name: str) -> str:
     return re.sub(r"[_\-\s]", "", name.rsplit(".", 1)[-1]).lower()
 
 
+def is_word(name: str) -> bool:
+    """Whether a call of this name belongs to some tool's grammar, with an action of ours or without."""
+    word = squeezed(name)
+    return word in _TYPES or word in _UNSUPPORTED
+
+
 def named(word: str) -> ActionType | None:
     """The action type that a word means by itself; None for a word of none."""
     return _TYPES.get(word)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from cuadata.rows import ContextLine
-from cuadata.types import Action, Element, Image, Observation, Size, Task
+from cuadata.types import Action, Axis, BBox, Element, Image, Observation, Size, Task
 
 Message = dict[str, Any]
 
@@ -40,6 +40,25 @@ FailureKind = Literal[
     "coordinates_out_of_range",
 ]
 # fmt: on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """A grounding question with its answer, for logged model outputs: a Task with boxes, and no Trajectory."""
+
+    task: Annotated[Task, "instruction, viewport, stated relation, axes; `pair_id` joins the variants of one item"]
+    target: Annotated[BBox, "what the instruction means"]
+    references: Annotated[tuple[BBox, ...], "elements that the instruction refers to"] = ()
+    holds: Annotated[bool | None, "the target stands in the stated relation to the reference; None: nothing stated"] = (
+        None
+    )
+    candidates: Annotated[tuple[BBox, ...], "all elements that could have been meant; empty: not known"] = ()
+    variant: Annotated[str, "how the page was changed; 'original' where it was not"] = "original"
+    kind: Annotated[str, "kind of instruction: direct, relational"] = "direct"
+    cluster: Annotated[str, "items that share their fate, a screenshot or a task, for the bootstrap"] = ""
+    image: Annotated[Size, "size of the picture that the models saw, image px"]
+    frame: Annotated[str | None, "frame of the logged outputs, as in `View.frame`; None: the family's own"] = None
+    columns: Annotated[tuple[Axis, ...], "columns of a predictions file that name this item, and their values"] = ()
 
 
 class ParseFailure(ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, get_args
+from typing import Annotated, cast, get_args
 
 from cuadata.contracts import ParseFailure, View
 from cuadata.errors import CallError
@@ -96,7 +96,7 @@ def _grid(
         raise CallError(f"a view needs sides of at least 1 px, got picture {image} and viewport {viewport}")
     used = replace(
         frame,
-        kind=kind or frame.kind,
+        kind=cast(FrameKind, kind) if kind else frame.kind,
         min_pixels=min_pixels or frame.min_pixels,
         max_pixels=max_pixels or frame.max_pixels,
     )

@@ -61,7 +61,9 @@ class _Reading:
     def text(self) -> str | None:
         """The text argument; None where there is none."""
         found = next((self.arguments[k] for k in _TEXTS if self.arguments.get(k) is not None), None)
-        return str(found) if found is not None else (str(self.positional[-1]) if self.positional else None)
+        if found is None and self.positional:  # write(text, interval), but type(id, text)
+            found = self.positional[0 if self.habits.where == "point" else -1]
+        return str(found) if found is not None else None
 
     def number(self, *names: str) -> float | None:
         """The first of these arguments that is a number; the first positional one where none is named."""

@@ -7,9 +7,8 @@ a caller who wants the first pays for no other, and a malformed call raises only
 from __future__ import annotations
 
 import ast
-import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -133,23 +132,21 @@ def _trimmed(value: str) -> str:
     return value.removeprefix("\n").removesuffix("\n")
 
 
-@functools.lru_cache(maxsize=64)
-def _starts(names: frozenset[str]) -> re.Pattern[str]:
-    words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    return re.compile(rf"(?<![\w.])((?:[A-Za-z_]\w*\.)?(?:{words}))\(")
+_START = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*\.)?[A-Za-z_]\w*)\((?!e?s\))")
 
 
-def python_calls(text: str, names: frozenset[str]) -> Iterator[Call]:
-    """Python calls of the functions named, with or without a module before the name, in order.
+def python_calls(text: str, is_call: Callable[[str], bool] = lambda name: True) -> Iterator[Call]:
+    """Python calls in order, with or without a module before the name; `is_call` tells a call's name from prose.
 
     ParseFailure of kind broken where a call breaks off or has arguments that are no literals.
     """
     place = 0
-    pattern = _starts(names)
-    while match := pattern.search(text, place):
-        end = _closing(text, match.end())
-        yield _parsed(match[1], text[match.end() : end], text, match.end())
-        place = max(end, match.end())
+    while match := _START.search(text, place):
+        place = match.end()
+        if is_call(match[1]):
+            end = _closing(text, place)
+            yield _parsed(match[1], text[place:end], text, place)
+            place = max(end, place)
 
 
 def _closing(text: str, place: int) -> int:

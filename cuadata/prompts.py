@@ -9,8 +9,8 @@ from cuadata.contracts import Message, Prompt, View
 from cuadata.rows import ContextLine, Example
 from cuadata.types import Element, Observation, Size
 
-#: What stands before an injected line of each kind. Formats inject nothing of their own.
-LABELS: Final = {"no_effect": "Note", "subtask": "Subtask", "subgoal": "Subgoal", "memory": "Memory"}
+#: What stands before an injected line of each kind (`text.no_effect_line` is whole by itself). Formats add no other line.
+LABELS: Final = {"no_effect": "", "subtask": "Subtask: ", "subgoal": "Subgoal: ", "memory": "Memory: "}
 HISTORY: Final = "Previous actions:"
 NO_HISTORY: Final = "Previous actions: none"
 
@@ -23,7 +23,7 @@ def user_text(prompt: Prompt, *, elements: bool = False) -> str:
     history = [f"- {_one_line(line)}" for line in prompt.history]
     parts.append("\n".join([HISTORY, *history]) if history else NO_HISTORY)
     if prompt.context:
-        parts.append("\n".join(f"{LABELS[line.kind]}: {_one_line(line.text)}" for line in prompt.context))
+        parts.append("\n".join(f"{LABELS[line.kind]}{_one_line(line.text)}" for line in prompt.context))
     return "\n\n".join(parts)
 
 

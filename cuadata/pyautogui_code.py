@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from cuadata import keys, parsing, scrolling
-from cuadata.call_words import named, squeezed
+from cuadata.call_words import is_word, named, squeezed
 from cuadata.grid import Grid, finite
 from cuadata.model_format import need
 from cuadata.parsing import Call
@@ -33,7 +33,7 @@ def calls(text: str) -> Iterator[Call]:
     if bare.upper() in _SPECIAL:
         yield Call(_SPECIAL[bare.upper()])
         return
-    for call in parsing.python_calls(code):
+    for call in parsing.python_calls(code, is_word):
         yield from _each(call)
 
 

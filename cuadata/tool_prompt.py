@@ -50,7 +50,9 @@ def _lines(tools: Sequence[Tool]) -> list[str]:
     return ["\n" + json.dumps(tool, ensure_ascii=False) for tool in tools]
 
 
-def function(name: str, description: str, properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+def function(
+    name: str, description: str, properties: Mapping[str, Any], required: Sequence[str] = ()
+) -> dict[str, Any]:
     """A tool in the form that chat templates take."""
     parameters = {"type": "object", "properties": dict(properties), "required": list(required)}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}

@@ -29,7 +29,19 @@ class ComputerUse(ModelFormat):
     """
 
     says: ClassVar[frozenset[ActionType]] = frozenset(
-        ("click", "double_click", "right_click", "hover", "drag", "type", "press", "scroll", "wait", "done", "infeasible")
+        (
+            "click",
+            "double_click",
+            "right_click",
+            "hover",
+            "drag",
+            "type",
+            "press",
+            "scroll",
+            "wait",
+            "done",
+            "infeasible",
+        )
     )
     #: Whether the tool has an `answer` action, which says `done` with a text.
     answers: ClassVar[bool] = False

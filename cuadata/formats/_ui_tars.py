@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from cuadata import keys, parsing, prompts, scrolling
+from cuadata.call_words import is_word
 from cuadata.contracts import Message, Prompt, View
 from cuadata.grid import Grid
 from cuadata.interpret import Habits
@@ -51,7 +52,7 @@ class UITars(ModelFormat):
 
     def calls(self, text: str) -> Iterator[Call]:
         marked = _ACTION.search(text)
-        yield from parsing.python_calls(text[marked.end() :] if marked else text)
+        yield from parsing.python_calls(text[marked.end() :] if marked else text, is_word)
 
     def say(self, action: Action, grid: Grid, view: View) -> str:
         return f"Action: {self.call(action, grid)}"

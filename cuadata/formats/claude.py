@@ -32,7 +32,9 @@ class Claude(ModelFormat):
 
     name = "claude"
     frame = Frame("px")
-    says = frozenset(("click", "double_click", "right_click", "hover", "drag", "type", "press", "scroll", "wait", "done"))
+    says = frozenset(
+        ("click", "double_click", "right_click", "hover", "drag", "type", "press", "scroll", "wait", "done")
+    )
     holds_keys = True
 
     def system_text(self, prompt: Prompt) -> str:

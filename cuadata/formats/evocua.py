@@ -7,6 +7,7 @@ px of the picture resized by factor 28.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from cuadata import pyautogui_code, tool_prompt
@@ -48,8 +49,7 @@ class EvoCUA(ComputerUse):
         return tool_prompt.json_block([self.tool(None)]) + _S2
 
     def say(self, action: Action, grid: Grid, view: View) -> str:
-        target = next((e for e in view.elements if e.id == action.element), None)
-        return f"Action: {describe(action, target)}\n{super().say(action, grid, view)}"
+        return f"Action: {_sentence(action, view)}\n{super().say(action, grid, view)}"
 
 
 class EvoCUAS1(ModelFormat):
@@ -67,10 +67,19 @@ class EvoCUAS1(ModelFormat):
         return pyautogui_code.calls(text)
 
     def say(self, action: Action, grid: Grid, view: View) -> str:
-        target = next((e for e in view.elements if e.id == action.element), None)
         code = pyautogui_code.say(action, grid)
         kind = "code" if code.startswith("computer.") else "python"
-        return f"## Action:\n{describe(action, target)}\n## Code:\n```{kind}\n{code}\n```"
+        return f"## Action:\n{_sentence(action, view)}\n## Code:\n```{kind}\n{code}\n```"
+
+
+def _sentence(action: Action, view: View) -> str:
+    """What to do in words, without the numbers of a point, which would be in another frame than the call's."""
+    target = next((e for e in view.elements if e.id == action.element), None)
+    if target is None and action.point is not None:
+        verb = action.type.replace("_", "-")
+        return f"{verb[0].upper()}{verb[1:]} at the place that the instruction means."
+    words = describe(replace(action, point=None), target)
+    return f"{words[0].upper()}{words[1:]}."
 
 
 formats.add(EvoCUA())

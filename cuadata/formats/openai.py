@@ -28,7 +28,9 @@ class OpenAI(ModelFormat):
 
     name = "openai"
     frame = Frame("px")
-    says = frozenset(("click", "double_click", "right_click", "hover", "drag", "type", "press", "scroll", "wait", "done"))
+    says = frozenset(
+        ("click", "double_click", "right_click", "hover", "drag", "type", "press", "scroll", "wait", "done")
+    )
     habits = Habits(wait=2.0)
     holds_keys = True
 

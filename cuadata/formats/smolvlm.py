@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from cuadata import keys, parsing, scrolling
+from cuadata.call_words import is_word
 from cuadata.contracts import Prompt, View
 from cuadata.geometry import Frame
 from cuadata.grid import Grid
@@ -46,8 +48,7 @@ class SmolVLM(ModelFormat):
 
     def calls(self, text: str) -> Iterator[Call]:
         code = _CODE.search(text)
-        for call in parsing.python_calls(code[1] if code else text):
-            yield call
+        return parsing.python_calls(code[1] if code else text, is_word)
 
     def actions(self, text: str, view: View) -> Iterator[Action]:
         for action in super().actions(text, view):
@@ -74,7 +75,11 @@ class SmolVLM(ModelFormat):
             return self.scroll(action, view)
         if kind == "wait":
             return f"wait(seconds={1.0 if action.seconds is None else action.seconds:g})"
-        return "navigate_back()" if kind == "back" else f"final_answer({json.dumps(action.text or '', ensure_ascii=False)})"
+        return (
+            "navigate_back()"
+            if kind == "back"
+            else f"final_answer({json.dumps(action.text or '', ensure_ascii=False)})"
+        )
 
     def scroll(self, action: Action, view: View) -> str:
         """A scroll in per cent of the page's side; it has no place, so the point is not said."""
@@ -87,8 +92,6 @@ def _in_px(action: Action, view: View) -> Action:
     """A scroll whose amount is per cent of the page, in px."""
     if action.type != "scroll" or action.scroll_unit != "click":
         return action
-    from dataclasses import replace
-
     across = (action.scroll_x or 0.0) * view.viewport.width / 100
     down = (action.scroll_y or 0.0) * view.viewport.height / 100
     return replace(action, scroll_x=across, scroll_y=down, scroll_unit="px")
