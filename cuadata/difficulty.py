@@ -160,8 +160,11 @@ def diverse(items: Mapping[T, Hashable], *, limit: int | None = None, cap: int |
         draw.shuffle(held)
     queues = sorted(groups.values(), key=len)
     taken: list[T] = []
-    for turn in range(max(map(len, queues), default=0) if cap is None else cap):
-        taken.extend(queue[turn] for queue in queues if turn < len(queue))
+    turn = 0
+    while queues and (cap is None or turn < cap):
+        taken.extend(queue[turn] for queue in queues)
+        turn += 1
+        queues = [queue for queue in queues if turn < len(queue)]
     chosen = set(taken[:limit])
     return [item for item in items if item in chosen]
 
