@@ -1,4 +1,4 @@
-"""Key names of browsers, xdotool and pyautogui as one spelling, and back.
+"""Key names of browsers, xdotool, pyautogui and OpenAI's computer tool as one spelling, and back.
 
 The spelling inside the project is the `key` value of UI Events (W3C, "UI Events KeyboardEvent key Values"), which
 Playwright takes as well: modifiers first, in the order Control, Alt, Shift, Meta; a letter in lower case unless Shift is
@@ -7,29 +7,87 @@ named; left and right keys are one key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
 
 from cuadata import key_names
 
-Vocabulary = Literal["browser", "xdotool", "pyautogui", "any"]
-MODIFIERS = ("Control", "Alt", "Shift", "Meta")
+Vocabulary = Literal["browser", "xdotool", "pyautogui", "openai"]
+MODIFIERS: Final = ("Control", "Alt", "Shift", "Meta")
 
 
 class UnknownKey(ValueError):
     """A name that its vocabulary does not have."""
 
 
-def canonical(keys: str | Sequence[str], vocabulary: Vocabulary) -> tuple[str, ...]:
+def read(keys: str | Sequence[str], vocabulary: Vocabulary) -> tuple[str, ...]:
     """The keys of a chord, pressed together, in the project's spelling.
 
-    `keys` is a chord joined by + or its names in order. `any` takes the names of all vocabularies, and what models write
-    besides (cmd, arrow_left), in any case; the others take the names that they document and no more. Raises UnknownKey.
+    `keys` is a chord joined by + or its names in order. Only names that the vocabulary documents are taken: UnknownKey for
+    any other, and for no key at all.
     """
-    names = _parts(keys) if isinstance(keys, str) else list(keys)
-    if not names:
+    look_up = _LOOK_UPS[vocabulary]
+    found = []
+    for name in _parts(keys):
+        key = look_up(name)
+        if key is None:
+            raise UnknownKey(f"'{name[:40]}' is no key of the vocabulary '{vocabulary}'")
+        found.append(key)
+    return _ordered(found)
+
+
+def guess(keys: str | Sequence[str]) -> tuple[str, ...]:
+    """The same for the answer of a model, which mixes vocabularies, cases and separators: `ctrl c`, `CMD+ARROW_LEFT`.
+
+    UnknownKey for a name of none of them.
+    """
+    names = list(_parts(keys))
+    if len(names) == 1 and len(names[0].strip()) > 1:
+        names = [part for chord in names[0].split() for part in _parts(chord)]
+    found = []
+    for name in names:
+        bare = name if name == " " else name.strip().strip("\"'<>")
+        key = _guessed(bare)
+        if key is None:
+            raise UnknownKey(f"'{name[:40]}' is no key of any vocabulary")
+        found.append(key)
+    return _ordered(found)
+
+
+def write(keys: Iterable[str], vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Keys in the names of a vocabulary, in the same order. UnknownKey where it has no name for one."""
+    table = key_names.WRITTEN.get(vocabulary)
+    spelt = []
+    for key in keys:
+        if table is None:
+            spelt.append(key)
+        elif key in table:
+            spelt.append(table[key])
+        elif len(key) == 1 and (vocabulary != "xdotool" or key.isalnum()):
+            spelt.append(key.upper() if vocabulary == "openai" else key)
+        else:
+            raise UnknownKey(f"the vocabulary '{vocabulary}' has no name for the key '{key}'")
+    return tuple(spelt)
+
+
+def is_key(name: str) -> bool:
+    """Whether a name is a key in the project's spelling."""
+    return (len(name) == 1 and name.isprintable()) or name in key_names.VALUES
+
+
+def _parts(keys: str | Sequence[str]) -> Sequence[str]:
+    """The names in a chord; a + that nothing follows is the key itself, as in `Control++`."""
+    if not isinstance(keys, str):
+        return keys
+    if len(keys) < 2:
+        return [keys]
+    return [*keys[:-2].split("+"), "+"] if keys.endswith("++") else keys.split("+")
+
+
+def _ordered(keys: Iterable[str]) -> tuple[str, ...]:
+    found = list(dict.fromkeys(keys))
+    if not found:
         raise UnknownKey("no key is named")
-    found = [_one(name, vocabulary) for name in names]
     held = [modifier for modifier in MODIFIERS if modifier in found]
     others = [key for key in found if key not in MODIFIERS]
     if "Shift" not in held:
@@ -37,43 +95,8 @@ def canonical(keys: str | Sequence[str], vocabulary: Vocabulary) -> tuple[str, .
     return (*held, *others)
 
 
-def spell(keys: Sequence[str], vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Canonical keys in the names of a vocabulary, in the same order. Raises UnknownKey where it has no name for one."""
-    if vocabulary in ("browser", "any"):
-        return tuple(keys)
-    table = key_names.TO_XDOTOOL if vocabulary == "xdotool" else key_names.TO_PYAUTOGUI
-    spelt = []
-    for key in keys:
-        if key in table:
-            spelt.append(table[key])
-        elif len(key) == 1 and (vocabulary == "pyautogui" or key.isalnum()):
-            spelt.append(key)
-        else:
-            raise UnknownKey(f"{vocabulary} has no name for the key '{key}'")
-    return tuple(spelt)
-
-
-def _parts(chord: str) -> list[str]:
-    """The names in a chord; a + that nothing follows is the key itself, as in `Control++`."""
-    if chord == "+":
-        return ["+"]
-    if chord.endswith("++"):
-        return [*chord[:-2].split("+"), "+"]
-    return chord.split("+")
-
-
-def _one(name: str, vocabulary: Vocabulary) -> str:
-    found = _LOOK_UPS[vocabulary](name)
-    if found is None:
-        words = "any vocabulary" if vocabulary == "any" else f"the {vocabulary} vocabulary"
-        raise UnknownKey(f"'{name[:40]}' is no key of {words}")
-    return found
-
-
 def _browser(name: str) -> str | None:
-    if len(name) == 1 and name.isprintable():
-        return name
-    return name if name in key_names.VALUES else key_names.CODES.get(name)
+    return name if is_key(name) else key_names.CODES.get(name)
 
 
 def _xdotool(name: str) -> str | None:
@@ -87,9 +110,15 @@ def _pyautogui(name: str) -> str | None:
     return key_names.PYAUTOGUI.get(name.lower())
 
 
-def _any(name: str) -> str | None:
+def _openai(name: str) -> str | None:
+    if len(name) == 1:
+        return name.lower() if name.isprintable() else None
+    return key_names.OPENAI.get(name.upper())
+
+
+def _guessed(name: str) -> str | None:
     found = _browser(name) or _xdotool(name) or _pyautogui(name)
-    return found or key_names.FOLDED.get(name.lower().replace("_", "").replace("-", "").replace(" ", ""))
+    return found or key_names.FOLDED.get(name.lower().replace("_", "").replace("-", ""))
 
 
-_LOOK_UPS = {"browser": _browser, "xdotool": _xdotool, "pyautogui": _pyautogui, "any": _any}
+_LOOK_UPS = {"browser": _browser, "xdotool": _xdotool, "pyautogui": _pyautogui, "openai": _openai}

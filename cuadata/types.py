@@ -353,6 +353,7 @@ class Move:
 
     action: Annotated[Action, "what to do"]
     locator: Annotated[Locator | None, "on which element; None for actions without a target"] = None
+    end: Annotated[Locator | None, "element that a drag ends on; None for other actions"] = None
     phase: Annotated[Phase | None, "its phase, known by construction"] = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,11 @@ def test_key_name_vocabularies(cases: Path) -> None:
         assert (row["vocabulary"], row["keys"]) == (want["vocabulary"], want["keys"])
         if want.get("verdict") == "reject":
             with pytest.raises(keys.UnknownKey):
-                keys.canonical(row["keys"], row["vocabulary"])
+                keys.read(row["keys"], row["vocabulary"])
         else:
-            assert keys.canonical(row["keys"], row["vocabulary"]) == tuple(want["is"]), row
+            assert keys.read(row["keys"], row["vocabulary"]) == tuple(want["is"]), row
     for group in expected["equal_groups"]:
-        assert len({keys.canonical(rows[i]["keys"], rows[i]["vocabulary"]) for i in group}) == 1
+        assert len({keys.read(rows[i]["keys"], rows[i]["vocabulary"]) for i in group}) == 1
 
 
 @pytest.mark.parametrize(
@@ -48,13 +49,12 @@ def test_key_name_vocabularies(cases: Path) -> None:
         ("pyautogui", ["+"], ("+",)),
         ("pyautogui", ["num7"], ("7",)),
         ("pyautogui", ["winleft", "d"], ("Meta", "d")),
-        ("any", "CMD+SHIFT+ARROWLEFT", ("Shift", "Meta", "ArrowLeft")),
-        ("any", "page_down", ("PageDown",)),
-        ("any", "Ctrl+plus", ("Control", "+")),
+        ("openai", ["CTRL", "SHIFT", "K"], ("Control", "Shift", "k")),
+        ("openai", ["CMD", "ARROWLEFT"], ("Meta", "ArrowLeft")),
     ],
 )
 def test_more_names(vocabulary: keys.Vocabulary, given_keys: Any, wanted: tuple[str, ...]) -> None:
-    assert keys.canonical(given_keys, vocabulary) == wanted
+    assert keys.read(given_keys, vocabulary) == wanted
 
 
 @pytest.mark.parametrize(
@@ -69,28 +69,69 @@ def test_more_names(vocabulary: keys.Vocabulary, given_keys: Any, wanted: tuple[
         ("xdotool", "UD800"),
         ("pyautogui", ["cmd", "c"]),
         ("pyautogui", ["é"]),
-        ("any", "hyperdrive"),
+        ("openai", ["ctrl", "warp"]),
     ],
 )
 def test_names_of_other_vocabularies_are_refused(vocabulary: keys.Vocabulary, given_keys: Any) -> None:
     with pytest.raises(keys.UnknownKey):
-        keys.canonical(given_keys, vocabulary)
+        keys.read(given_keys, vocabulary)
 
 
-@pytest.mark.parametrize("vocabulary", ["xdotool", "pyautogui"])
-def test_a_spelling_means_the_key_that_it_was_made_from(vocabulary: keys.Vocabulary) -> None:
-    table = key_names.TO_XDOTOOL if vocabulary == "xdotool" else key_names.TO_PYAUTOGUI
-    for key in [*table, *"abz019"]:
-        (name,) = keys.spell([key], vocabulary)
-        assert keys.canonical([name], vocabulary) == (key,), name
+@pytest.mark.parametrize("vocabulary", key_names.WRITTEN)
+def test_a_name_means_the_key_that_it_was_written_for(vocabulary: keys.Vocabulary) -> None:
+    for key in [*key_names.WRITTEN[vocabulary], *"abz019"]:
+        (name,) = keys.write([key], vocabulary)
+        assert keys.read([name], vocabulary) == (key,), name
+        assert keys.guess([name]) == (key,), name
 
 
-@given(st.lists(st.sampled_from([*keys.MODIFIERS, "a", "Enter", "F5", " ", "+"]), min_size=1, max_size=5, unique=True))
-def test_canonical_keys_stay_as_they_are(chord: list[str]) -> None:
-    once = keys.canonical(chord, "browser")
-    assert keys.canonical(once, "browser") == once
-    for vocabulary in ("xdotool", "pyautogui"):
-        assert keys.canonical(keys.spell(once, vocabulary), vocabulary) == once
+def test_a_key_without_a_name_is_refused_by_name() -> None:
+    with pytest.raises(keys.UnknownKey, match="'Dead'"):
+        keys.write(["Dead"], "pyautogui")
+
+
+CHORDS = st.tuples(
+    st.lists(st.sampled_from(keys.MODIFIERS), unique=True),
+    st.sampled_from(["a", "z", "7", "/", "+", "-", "Enter", "Escape", "ArrowLeft", "PageDown", " ", "F4", "Delete"]),
+).map(lambda pair: (*[m for m in keys.MODIFIERS if m in pair[0]], pair[1]))
+
+
+@given(CHORDS, st.sampled_from(typing.get_args(keys.Vocabulary)))
+def test_keys_go_there_and_back(chord: tuple[str, ...], vocabulary: keys.Vocabulary) -> None:
+    names = keys.write(chord, vocabulary)
+    assert keys.read(names, vocabulary) == chord
+    assert keys.read("+".join(names), vocabulary) == chord
+    if vocabulary != "openai" or "Shift" not in chord:  # a model's capital after Shift is a capital
+        assert keys.guess(names) == chord
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("ctrl c", ("Control", "c")),
+        ("Ctrl+Shift+T", ("Control", "Shift", "T")),
+        (["ctrl", "v"], ("Control", "v")),
+        (["ctrl+v"], ("Control", "v")),
+        ("CMD+SHIFT+ARROW_LEFT", ("Shift", "Meta", "ArrowLeft")),
+        ("arrowdown", ("ArrowDown",)),
+        ("Page_Down", ("PageDown",)),
+        ("space", (" ",)),
+        (" ", (" ",)),
+        ("+", ("+",)),
+        ("ctrl++", ("Control", "+")),
+        ("Ctrl+plus", ("Control", "+")),
+        ("'enter'", ("Enter",)),
+        ("f5", ("F5",)),
+    ],
+)
+def test_what_models_call_keys(said: str | list[str], meant: tuple[str, ...]) -> None:
+    assert keys.guess(said) == meant
+
+
+@pytest.mark.parametrize("said", ["hyperdrive", "", [], ["ctrl", "warp"]])
+def test_what_is_no_key(said: str | list[str]) -> None:
+    with pytest.raises(keys.UnknownKey, match="key"):
+        keys.guess(said)
 
 
 def read_scroll(row: dict[str, Any]) -> Action:
