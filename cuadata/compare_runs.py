@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from cuadata import paired, runs
-from cuadata.errors import DataError
+from cuadata.errors import CallError, DataError
 from cuadata.runs import Run
 
 
@@ -84,6 +85,14 @@ def compare(
         "confidence": confidence,
         "bootstrap": {"samples": samples, "seed": seed},
     }
+
+
+def save(folder: Path, result: dict[str, Any], *, force: bool = False) -> None:
+    """Write a comparison's result. CallError where the folder holds something and `force` is not set."""
+    if folder.exists() and any(folder.iterdir()) and not force:
+        raise CallError(f"{folder} is not empty; give another folder, or --force")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / runs.RESULT).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
 def _paired(pairs: Sequence[tuple[Outcome, Outcome]], criterion: str, settings: dict[str, Any]) -> dict[str, Any]:
