@@ -67,7 +67,8 @@ def episodes(result: Mapping[str, Any]) -> None:
 
 def comparison(result: Mapping[str, Any]) -> None:
     """The verdict of each paired test."""
-    lines = {"exact": result["exact"], "default": result["default"], **result["by_variant"]}
+    named = {"exact": result["exact"], "default": result["default"], **result["by_variant"]}
+    lines = {name: held for name, held in named.items() if held is not None}
     body = [
         [
             name,
@@ -76,13 +77,14 @@ def comparison(result: Mapping[str, Any]) -> None:
             rate(held["second"]),
             f"{100 * held['difference']:+.1f} [{100 * held['interval'][0]:+.1f}, {100 * held['interval'][1]:+.1f}]",
             f"{held['mcnemar']['p']:.2g}",
-            held["verdict"],
+            "none" if held["smallest"] is None else f"{100 * held['smallest']:.1f}",
         ]
         for name, held in lines.items()
-        if held is not None
     ]
-    head = ["", "n", "first, %", "second, %", "difference, points", "p", "verdict"]
+    head = ["", "n", "first, %", "second, %", "difference, points", "p", "smallest shown"]
     table(f"{result['second']} against {result['first']} on {result['what']}", head, body)
+    for name, held in lines.items():
+        say(f"{name}: {held['verdict']}")
     if result["only_first"] or result["only_second"]:
         say(f"left out: {result['only_first']} items of the first alone, {result['only_second']} of the second alone")
 

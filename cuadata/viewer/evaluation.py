@@ -137,7 +137,7 @@ def _comparison(folder: Path, result: Mapping[str, Any]) -> Pictures:
 
 
 def _comparisons_by_name(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    held = {"exact": result["exact"], "default": result["default"], **result["by_variant"]}
+    held = {"exact success": result["exact"], "default success": result["default"], **result["by_variant"]}
     return {name: one for name, one in held.items() if one is not None}
 
 
@@ -226,7 +226,7 @@ def _episode_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
         tables["Failures"] = [
             ["", "episodes", "first of its episode", "meaning"],
             *(
-                [name.replace("_", " "), str(held["episodes"]), str(held["first"]), failures.MEANING[name]]  # type: ignore[index]
+                [name.replace("_", " "), str(held["episodes"]), str(held["first"]), failures.MEANING[name]]
                 for name, held in result["failures"].items()
             ),
         ]

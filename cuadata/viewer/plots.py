@@ -5,6 +5,7 @@ Every rate is drawn with its Wilson interval and the number of items behind it, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,7 @@ def stacks(path: Path, title: str, bars: Mapping[str, Mapping[str, float]], *, x
     parts = [p for p in dict.fromkeys(k for bar in bars.values() for k in bar) if any(b.get(p) for b in bars.values())]
     if not parts:
         return False
-    return _drawn(path, (7.2, 1.3 + 0.42 * len(bars)), lambda axes: _stacks(axes, title, bars, parts, xlabel))
+    return _drawn(path, (7.2, 0.9 + 0.42 * len(bars)), lambda axes: _stacks(axes, title, bars, parts, xlabel))
 
 
 def _stacks(axes: Any, title: str, bars: Mapping[str, Mapping[str, float]], parts: Sequence[str], xlabel: str) -> None:
@@ -113,8 +114,9 @@ def _stacks(axes: Any, title: str, bars: Mapping[str, Mapping[str, float]], part
     axes.set_xlabel(xlabel)
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     axes.tick_params(axis="y", length=0)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.28 - 0.25 / len(bars)), ncols=3, columnspacing=1.2)
-    axes.set_title(title, pad=8)
+    lines = math.ceil(len(parts) / 4)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(4, len(parts)), columnspacing=1.2, borderaxespad=0.2)
+    axes.set_title(title, pad=6 + 16 * lines)
 
 
 def counts(path: Path, title: str, bars: Mapping[str, float], *, xlabel: str) -> bool:
