@@ -114,8 +114,8 @@ def _stacks(axes: Any, title: str, bars: Mapping[str, Mapping[str, float]], part
     axes.set_xlabel(xlabel)
     axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     axes.tick_params(axis="y", length=0)
-    lines = math.ceil(len(parts) / 4)
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(4, len(parts)), columnspacing=1.2, borderaxespad=0.2)
+    lines = math.ceil(len(parts) / 5)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(5, len(parts)), columnspacing=1.2, borderaxespad=0.2)
     axes.set_title(title, pad=6 + 16 * lines)
 
 
