@@ -91,7 +91,7 @@ def test_files_and_functions_stay_small(path: Path) -> None:
     assert text.count("\n") <= 400, f"{relative(path)} has {text.count(chr(10))} lines: is it two rooms?"
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            length = (node.end_lineno or 0) - node.lineno + 1
+            length = (node.end_lineno or 0) - node.body[0].lineno + 1  # a signature is a list, not a path to follow
             assert length <= 60, f"{relative(path)}:{node.lineno} {node.name} has {length} lines"
 
 
