@@ -182,6 +182,21 @@ def follow(recorder: Recorder, policy: Policy, instruction: str, task: Task | No
     return Outcome(ended=ended, success=won, exact=float(won))  # type: ignore[arg-type]
 
 
+def summary(folder: Path) -> dict[str, Any]:
+    """What a recording holds, in a few plain values."""
+    held = recording.read(folder, pictures=False)
+    return {
+        "id": held.id,
+        "instruction": held.instruction,
+        "steps": len(held.steps),
+        "failed": sum(step.error is not None for step in held.steps),
+        "ended": held.outcome.ended,
+        "success": held.outcome.success,
+        "reason": held.outcome.reason,
+        "folder": str(folder),
+    }
+
+
 def folder_name(text: str, taken: Path) -> Path:
     """A new folder in TAKEN named after a text; a number is added where the name is in use."""
     stem = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "recording"

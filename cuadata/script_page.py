@@ -201,6 +201,18 @@ class ScriptPage:
             self._session.page.goto(url)
             self._session.moved()
 
+    def go_back(self, **_: Any) -> None:
+        """Back in the history, recorded."""
+        _checked(self._session.do(Action(type="back")).error)
+
+    def go_forward(self, **_: Any) -> None:
+        """Forward in the history, recorded."""
+        _checked(self._session.do(Action(type="forward")).error)
+
+    def reload(self, **_: Any) -> None:
+        """Load the page again, recorded."""
+        _checked(self._session.do(Action(type="reload")).error)
+
     def think(self, words: str) -> None:
         """A thought between two actions, recorded as a step of its own without input."""
         self._session.do(Action(type="reason", text=words), thought=words)
@@ -227,6 +239,8 @@ def _checked(error: str | None) -> None:
 
 def run(script: Path, out: Path, *, address: str | Path | Task | None, instruction: str = "", **options: Any) -> Path:
     """Record a Python script in the new folder OUT and return it; its `INSTRUCTION` and `URL` are used where none is given."""
+    from playwright.async_api import Error
+
     if not script.is_file():
         raise CallError(f"there is no script {script}")
     stated = _constants(script)
@@ -237,8 +251,9 @@ def run(script: Path, out: Path, *, address: str | Path | Task | None, instructi
     with recorder.start(begin, out, instruction=wanted, source="script", **options) as session:
         try:
             runpy.run_path(str(script), init_globals={"page": ScriptPage(session)}, run_name="__main__")
-        except ScriptError as error:
-            session.close(Outcome(ended="failure", success=False, reason=str(error)))
+        except (ScriptError, AssertionError, Error) as error:
+            words = str(error).split("\n")[0] or type(error).__name__
+            session.close(Outcome(ended="failure", success=False, reason=words))
         else:
             session.close(Outcome(ended="success", success=True))
     return out

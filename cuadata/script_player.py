@@ -33,7 +33,8 @@ def play(script: Path, out: Path, *, address: str | Path | Task | None, instruct
     begin = address if address is not None and base is None else held.start
     if begin is None:
         raise CallError(f"{script} does not say where it begins; give the address")
-    options.setdefault("viewport", held.viewport)
+    if options.get("viewport") is None:
+        options["viewport"] = held.viewport
     wanted = instruction or held.title
     with recorder.start(begin, out, instruction=wanted, source="script", **options) as session:
         session.close(_play(session, held))
@@ -118,9 +119,14 @@ def find(session: Recorder, step: ScriptStep, wait: float = 2.0) -> Element | No
 
 
 def element_with(seen: Observation, box: BBox) -> Element | None:
-    """The observed element with this box, those that take input first; None where none has it."""
+    """The observed element with this box, or the control that it is part of; None where none has it."""
     near = [e for e in seen.elements if e.bbox is not None and _apart(e.bbox, box) <= SAME]
-    return min(near, key=lambda e: (not e.interactive, _apart(e.bbox or box, box)), default=None)
+    found = min(near, key=lambda e: (not e.interactive, _apart(e.bbox or box, box)), default=None)
+    by_id = {e.id: e for e in seen.elements}
+    around = found
+    while around is not None and not around.interactive:  # a text inside a link means the link
+        around = by_id.get(around.parent) if around.parent is not None else None
+    return around or found
 
 
 def _apart(one: BBox, other: BBox) -> float:
