@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from cuadata.contracts import Format, Policy
+    from cuadata.contracts import Format, Gold, Policy
     from cuadata.rows import Candidate, Verdict
     from cuadata.types import Task, Trajectory
 
@@ -90,6 +90,14 @@ class Source(Protocol):
     def __call__(self, path: Path) -> Iterator[Trajectory]: ...
 
 
+class GoldSet(Protocol):
+    """Reads an evaluation set: a path in, questions with their answers out. It stands in the room of the sources."""
+
+    __name__: str
+
+    def __call__(self, path: Path) -> Iterator[Gold]: ...
+
+
 class Family(Protocol):
     """Makes a task; a pure function of its seed."""
 
@@ -115,6 +123,7 @@ class RewardFunction(Protocol):
 
 
 sources: Registry[Source] = Registry("source", "cuadata.sources")
+gold: Registry[GoldSet] = Registry("gold set", "cuadata.sources")
 families: Registry[Family] = Registry("family", "cuadata.generators")
 gates: Registry[Gate] = Registry("gate", "cuadata.filters")
 formats: Registry[Format] = Registry("format", "cuadata.formats")
@@ -123,6 +132,7 @@ rewards: Registry[RewardFunction] = Registry("reward", "cuadata.rewards")
 
 ALL: dict[str, Registry[Any]] = {
     "sources": sources,
+    "gold": gold,
     "families": families,
     "gates": gates,
     "formats": formats,
