@@ -137,7 +137,10 @@ def _miniwob() -> list[Scenario]:
         if kind == "caret":
             field = {"enter-text": "#tt", "login-user": "#username", "use-spinner": "#spinner"}[task]
         if do[0] == "select":
-            do = ("eval", "const s=document.querySelector('#area select');s.selectedIndex=(s.selectedIndex+1)%s.options.length")
+            do = (
+                "eval",
+                "const s=document.querySelector('#area select');s.selectedIndex=(s.selectedIndex+1)%s.options.length",
+            )
         before = (("click", field),) if field else ()
         name = f"miniwob/{task}/{kind}-{seed}"
         page = f"miniwob/miniwob/{task}.html"
@@ -154,7 +157,13 @@ _TODO: list[tuple[str, tuple[tuple[Any, ...], ...], tuple[Any, ...], bool | None
     ("type", (("click", _NEW),), ("type", "buy milk"), True, "jquery react"),
     ("enter", (("click", _NEW), ("type", "buy milk")), ("press", "Enter"), True, "vanillajs backbone ractive"),
     ("enter_empty", (("click", _NEW),), ("press", "Enter"), False, "jquery knockoutjs mithril"),
-    ("tick", _TWO, ("click", "#todo-list .toggle"), True, "vanillajs jquery backbone knockoutjs angularjs mithril ractive"),
+    (
+        "tick",
+        _TWO,
+        ("click", "#todo-list .toggle"),
+        True,
+        "vanillajs jquery backbone knockoutjs angularjs mithril ractive",
+    ),
     ("tick_all", _TWO, ("click", "#toggle-all"), True, "vanillajs knockoutjs"),
     ("filter", _TWO, ("click", "#filters a >> nth=1"), True, "vanillajs angularjs backbone"),
     ("filter_empty", _TWO, ("click", "#filters a >> nth=2"), True, "jquery mithril"),
@@ -167,8 +176,20 @@ _TODO: list[tuple[str, tuple[tuple[Any, ...], ...], tuple[Any, ...], bool | None
     ("dead_heading", (), ("click", "#header h1"), False, "backbone ractive"),
     ("nothing", _TWO, ("none",), False, "vanillajs backbone"),
     ("caret", _TWO, ("none",), False, "jquery angularjs"),
-    ("late", _TWO, ("eval", "setTimeout(()=>document.querySelector('#todo-list .toggle').click(),1400)"), True, "vanillajs jquery"),
-    ("below_fold", _TWO, ("eval", "document.querySelector('#info p').textContent='Saved on the server'"), True, "backbone"),
+    (
+        "late",
+        _TWO,
+        ("eval", "setTimeout(()=>document.querySelector('#todo-list .toggle').click(),1400)"),
+        True,
+        "vanillajs jquery",
+    ),
+    (
+        "below_fold",
+        _TWO,
+        ("eval", "document.querySelector('#info p').textContent='Saved on the server'"),
+        True,
+        "backbone",
+    ),
 ]
 _TODO_AMBIENT: list[tuple[str, tuple[Any, ...], bool, tuple[tuple[str, int, int], ...], str]] = [
     ("spinner", ("click", "#header h1"), False, (("spinner", 1000, 200),), "vanillajs"),

@@ -182,7 +182,7 @@ class Shelf:
         name = hashlib.sha256(picture.tobytes()).hexdigest()[:16] + ".webp"
         path = self.folder / name
         if not path.exists():
-            picture.save(path, "WEBP", lossless=True, quality=100, method=6)
+            picture.save(path, "WEBP", lossless=True, quality=60, method=4)
         return name
 
 
