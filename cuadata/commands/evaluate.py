@@ -17,6 +17,7 @@ def evaluate(
     tolerance: float = typer.Option(0.0, help="slack around a target box, CSS px; stands in the result"),
     vote: int | None = typer.Option(None, help="join so many samples of a question into one answer by region voting"),
     frame: str | None = typer.Option(None, help="frame of the logged numbers: px, resized, unit, thousand, 999"),
+    answer: str | None = typer.Option(None, help="which point of a text counts: first or last; the format's own usage"),
     kind: str | None = typer.Option(None, help="kind of instruction that was asked, where the file does not say"),
     name: str | None = typer.Option(None, help="what tables call the run; the file's or the policy's name otherwise"),
     out: Path | None = typer.Option(None, help="write the run, its result, pictures and report into this folder"),
@@ -28,7 +29,7 @@ def evaluate(
     from cuadata.viewer import evaluation as report
 
     run, rows, result = evaluation.answers(
-        Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name
+        Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, which=answer, kind=kind, name=name
     )
     if out is not None:
         evaluation.save(out, run, rows, result, force=force)
