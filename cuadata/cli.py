@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Score logged answers against a gold set, or a policy in an environment.",
     ),
     "list": ("cuadata.commands.list", "List sources, gates, families, formats, policies, rewards or reasons."),
+    "record": ("cuadata.commands.record", "Record a script, or a person, acting on a real page."),
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
 }

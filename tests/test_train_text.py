@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.train, pytest.mark.filterwarnings("ignore")]
 
 @pytest.fixture(scope="module")
 def qwen2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tests.tiny_models import build
+    from tiny_models import build
 
     return build("qwen2", tmp_path_factory.mktemp("models") / "qwen2")
 
