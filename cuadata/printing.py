@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -16,6 +17,26 @@ def data(result: Mapping[str, Any]) -> None:
 def say(words: str) -> None:
     """A line on stderr."""
     sys.stderr.write(words + "\n")
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on stderr; call what it gives once an item."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)
+
+
+def result(held: Mapping[str, Any]) -> None:
+    """The table of an evaluation, of logged answers or of episodes."""
+    if "by_variant" in held:
+        answers(held)
+    else:
+        episodes(held)
 
 
 def rate(held: Mapping[str, Any]) -> str:
