@@ -38,6 +38,7 @@ _BOXES = re.compile(
     rf"|\(\s*({_N})\s*,\s*({_N})\s*\)\s*,\s*\(\s*({_N})\s*,\s*({_N})\s*\)"
 )
 _PAIRS = re.compile(rf"[(\[]\s*({_N}){_SEP}({_N})\s*[)\]]")
+_WHOLE = re.compile(rf"\s*[(\[][\s(\[]*{_N}(?:{_SEP}{_N}){{1,3}}[\s)\]]*\s*")
 _NAMED = re.compile(rf"\bx\s*[=:]\s*({_N})[\s,;]*(?:and\s+)?\by\s*[=:]\s*({_N})(?!\w|\.\d|%)", re.IGNORECASE)
 _BARE = re.compile(rf"\s*({_N}){_SEP}({_N})\s*\.?\s*")
 #: Keys that name a place in JSON, in the order in which they are believed.
@@ -80,6 +81,12 @@ def numbers(text: str) -> list[Numbers]:
         if held:
             return held
     return _in_any_notation(body)
+
+
+def grounded(text: str) -> list[Numbers]:
+    """Places that a text gives in the grammar of grounding answers and in no other: JSON that names them, or four or two
+    bracketed numbers that are the whole answer. Empty for prose, whatever numbers it holds."""
+    return _json(text) or (_brackets(text) if _WHOLE.fullmatch(text) else [])
 
 
 def _in_any_notation(text: str) -> list[Numbers]:
