@@ -45,7 +45,9 @@ def check_pictures(
     if lost is not None:
         return Pictures(keep=False, rendered=rendered, pictures=pictures, reason="lost_picture", message=lost)
     if rendered != pictures:
-        reason: Literal["too_few_marks", "too_many_marks"] = "too_few_marks" if rendered < pictures else "too_many_marks"
+        reason: Literal["too_few_marks", "too_many_marks"] = (
+            "too_few_marks" if rendered < pictures else "too_many_marks"
+        )
         return Pictures(keep=False, rendered=rendered, pictures=pictures, reason=reason)
     return Pictures(keep=True, rendered=rendered, pictures=pictures)
 
@@ -61,7 +63,10 @@ def move_pictures(messages: Sequence[Message], *, roles: Sequence[str] = PICTURE
         if message.get("role") in roles or not _marks(message):
             moved.append(message)
         elif message.get("role") == "tool":
-            opening, closing = {"type": "text", "text": "<tool_response>\n"}, {"type": "text", "text": "\n</tool_response>"}
+            opening, closing = (
+                {"type": "text", "text": "<tool_response>\n"},
+                {"type": "text", "text": "\n</tool_response>"},
+            )
             moved.append({"role": "user", "content": [opening, *_parts(message), closing]})
         else:
             kept = [part for part in _parts(message) if not _is_mark(part)]
@@ -153,8 +158,14 @@ def check_labels(input_ids: Sequence[int], given: Sequence[int], marks: TurnMark
     wanted = labels(input_ids, marks)
     for at, (label, want) in enumerate(zip(given, wanted, strict=True)):
         if label not in (IGNORED, want):
-            what = f"label {label} for token {input_ids[at]}" if want != IGNORED else f"token {input_ids[at]} is trained on"
-            raise DataError(f"{what}, outside of the assistant's turns" if want == IGNORED else what, place=f"position {at}")
+            what = (
+                f"label {label} for token {input_ids[at]}"
+                if want != IGNORED
+                else f"token {input_ids[at]} is trained on"
+            )
+            raise DataError(
+                f"{what}, outside of the assistant's turns" if want == IGNORED else what, place=f"position {at}"
+            )
 
 
 def _some(given: Sequence[int]) -> None:

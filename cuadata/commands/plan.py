@@ -23,4 +23,4 @@ def group_size(
     """Groups without spread, useful groups and wall time per update for groups of 4 to 64."""
     from cuadata import group_tables
 
-    group_tables.show(pass_rate, seconds_per_episode, groups=groups, parallel=parallel, as_json=as_json)
+    group_tables.show(pass_rate, seconds_per_episode, groups_per_update=groups, parallel=parallel, as_json=as_json)
