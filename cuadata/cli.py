@@ -14,6 +14,11 @@ from typer.core import TyperGroup
 
 #: Command -> the module that holds it as `app`, and its line in the help. Listing them imports none of the modules.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
+    "evaluate": (
+        "cuadata.commands.evaluate",
+        "Score logged answers against a gold set, or a policy in an environment.",
+    ),
     "list": ("cuadata.commands.list", "List sources, gates, families, formats, policies, rewards or reasons."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -210,7 +210,7 @@ def _flips(rows: Sequence[Scored], variants: Sequence[str]) -> dict[str, Any]:
     if len(variants) < 2:
         return {}
     base = "original" if "original" in variants else variants[0]
-    by: dict[str, dict[Hashable, bool]] = {v: {r.item: r.success for r in rows if r.variant == v} for v in variants}
+    by = {v: {r.item: r.success for r in rows if r.variant == v} for v in variants}
     return {v: {"against": base, **to_builtins(scoring.flips(by[base], by[v]))} for v in variants if v != base}
 
 

@@ -56,6 +56,9 @@ REASONS: Final[dict[str, str]] = {
     "unsafe_pickle": "The pickle names classes that could run code.",
     "benchmark_leak": "The row belongs to a public evaluation set.",
     "sensitive_value": "The row holds a secret or personal data.",
+    "never_hit": "No rollout of the reference model hit it, and nothing else vouches for its label.",
+    "too_hard": "Rollouts of the reference model hit it too seldom.",
+    "too_easy": "Rollouts of the reference model hit it too often for it to teach anything.",
     "licence_restricted": "The row's licence forbids this use.",
 }
 
