@@ -116,3 +116,13 @@ def provenance(candidate: Candidate, name: str) -> Any:
     except ValueError:
         return None
     return held.get(name) if isinstance(held, dict) else None
+
+
+def told(candidate: Candidate, reason: str) -> str | None:
+    """What a source found when it read the set: the note of the observation that begins with this reason; None for none."""
+    if candidate.observation is None:
+        return None
+    for note in candidate.observation.notes:
+        if note.startswith(reason):
+            return note[len(reason) :].lstrip(": ")
+    return None
