@@ -164,9 +164,7 @@ def assign(
     perceptual hash apart, and at most `level` grey levels on average over a 16x16 picture.
     """
     items, table = _items(rows, keys, pictures)
-    return divide(
-        items, fractions, hashes=table.hashes(), load=table.load, seed=seed, distance=distance, level=level
-    )
+    return divide(items, fractions, hashes=table.hashes(), load=table.load, seed=seed, distance=distance, level=level)
 
 
 def leaks(
