@@ -121,7 +121,8 @@ class Episode:
         if self.judged is not None:
             self.exact = self.judged.exact
             gained = self.judged.raw - (before.raw if before is not None else 0.0)
-            rewards = (Reward(name="raw", value=gained),) if self.judged.done and gained else ()
+            paid = self.judged.done and gained
+            rewards: tuple[Reward, ...] = (Reward(name="raw", value=gained),) if paid else ()
         else:
             values = (await self.stage.scripts(self._scripts)).__getitem__
             rewards = ledger.pay(after, values)

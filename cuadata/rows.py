@@ -83,6 +83,9 @@ class Verdict:
     reason: Annotated[str | None, "a word of `cuadata.reasons`; None where it keeps"] = None
     evidence: Annotated[str, "JSON text: the values that decided"] = "{}"
     configs: Annotated[tuple[str, ...], "dataset configs it speaks of; empty: all"] = ()
+    unique: Annotated[
+        str | None, "of the rows with this value and the same pixels, a build keeps the first; None: no such claim"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
