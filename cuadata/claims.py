@@ -130,7 +130,7 @@ def rivals(candidate: Candidate, claimed: Claim, target: Thing, held: Sequence[T
     visible = descriptions.seen(page)
     noun, own = claimed.phrase.target, target.element
     if noun.empty or not descriptions.answers(noun, own):
-        found = [one for one in visible if one.id == own.id or descriptions.alike(one, own)]
+        found = descriptions.like(own, visible)
     else:
         found = descriptions.matching(noun, visible)
     left_out = {one.element.id for one in held if one.element is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
@@ -44,13 +45,18 @@ def folded(name: str) -> str:
     return _NOT_ALPHANUMERIC.sub("", name.rsplit("/", 1)[-1].lower())
 
 
+#: Longest names first: a set's name may begin with another's.
+_NAMES: Final = tuple(sorted(EVALUATION_SETS, key=len, reverse=True))
+
+
+@functools.lru_cache(maxsize=4096)
 def evaluation_set(name: str, split: str | None = None) -> str | None:
     """The evaluation set that a data set's name and split mean; None where it is none.
 
     A split that is not named counts as one for evaluation only where all of the set is.
     """
     whole = folded(name)
-    for known in sorted(EVALUATION_SETS, key=len, reverse=True):
+    for known in _NAMES:
         if whole == known or (whole.startswith(known) and not whole[len(known) :].isalpha()):
             splits = EVALUATION_SETS[known]
             if not splits or (split is not None and folded(split) in splits):

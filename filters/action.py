@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from urllib.parse import urldefrag
 
 from cuadata import keys
@@ -70,27 +71,6 @@ def script_triggered(candidate: Candidate) -> Verdict:
         return kept(gate)
     if urldefrag(action.url).url == urldefrag(observation.url).url:
         return rejected(gate, "script_triggered", url=action.url, why="the page was there already")
-    return kept(gate)
-
-
-@gates.add
-def no_effect(candidate: Candidate) -> Verdict:
-    """The action changed something. Speaks of the config `actions` only: such a step stays in histories and in recovery."""
-    gate = "no_effect"
-    step = candidate.step
-    if step is None or step.effect is None or step.action.type in WITHOUT_INPUT:
-        return kept(gate, unchecked="no effect was measured")
-    if step.effect.happened is False:
-        effect = step.effect
-        return rejected(
-            gate,
-            "no_effect",
-            configs=("actions",),
-            kind=effect.kind,
-            similarity=effect.similarity,
-            share=effect.share,
-            why=effect.reason,
-        )
     return kept(gate)
 
 
@@ -165,7 +145,7 @@ def time_not_monotonic(candidate: Candidate) -> Verdict:
     before, step = steps_before(candidate), candidate.step
     if before is None or step is None:
         return kept(gate, unchecked="it came without its trajectory")
-    for one, other in zip(before, (*before[1:], step), strict=True):
+    for one, other in pairwise((*before, step)):
         if other.time < one.time:
             return rejected(gate, "time_not_monotonic", at_step=other.index, time=other.time, time_before=one.time)
     return kept(gate)

@@ -46,7 +46,7 @@ def _others(claimed: Claim, target: Element, page: Observation, described: bool,
     if described:
         found = descriptions.matching(claimed.phrase.target, visible)
     else:
-        found = [one for one in visible if descriptions.alike(one, target)]
+        found = descriptions.like(target, visible)
     rest = [one for one in found if one.id != target.id]
     return descriptions.distinct([target, *rest], page, keep=target.id)[1:] if rest else []
 

@@ -73,7 +73,7 @@ def _shared_description(candidate: Candidate, element: Element, page: Observatio
     if nouns:
         found = descriptions.matching(nouns[0], visible)
     elif element.name or element.text:
-        found = [one for one in visible if descriptions.alike(one, element)]
+        found = descriptions.like(element, visible)
     else:
         return None
     own = [one for one in found if one.id != element.id]

@@ -13,7 +13,7 @@ _NAME = "stale"
 
 @gates.add
 def stale(candidate: Candidate, *, slack: float = 1.5) -> Verdict:
-    """Boxes, roles and names of target and references are those of the page's evidence.
+    """The target is still on the page, and boxes, roles and names of target and references are those of its evidence.
 
     `slack`: CSS px by which an edge may differ, for rounded data. Without a page, or without a locator, there is nothing
     to compare with.
@@ -24,7 +24,11 @@ def stale(candidate: Candidate, *, slack: float = 1.5) -> Verdict:
     example = candidate.example
     for part, target in (("target", example.target), *(("reference", one) for one in example.references)):
         element = element_of(target, page)
-        if target is None or element is None:
+        if target is None or target.locator is None or not target.locator.css:
+            continue
+        if element is None:
+            if part == "target":
+                return rejected(_NAME, "target_missing", {"label": target, "locator": target.locator.css})
             continue
         differs = _differs(target, element, slack)
         if differs is not None:
