@@ -180,7 +180,9 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         self._loop = shared()
         self._first_seed = seed
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observed, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observed, dict[str, Any]]:
         """Begin an episode. DataError where its page does not open."""
         super().reset(seed=seed if seed is not None else self._first_seed)
         task = (options or {}).get("task")
@@ -189,9 +191,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
             self._first_seed = None
             number = int(self.np_random.integers(runs.FIRST_TEST_SEED)) if chosen is None else chosen
             task = registration.task(self.family, number, **self.options)
-        self.episode = Episode(
-            self.stage, task, max_steps=self.max_steps, no_effect_lines=self.no_effect_lines
-        )
+        self.episode = Episode(self.stage, task, max_steps=self.max_steps, no_effect_lines=self.no_effect_lines)
         self._loop.run(self.episode.begin(), LIMIT)
         return self._told(self.episode), tell(self.episode)
 
@@ -237,7 +237,12 @@ def stage_of(
     if (task.url or "").startswith(miniwob.SCHEME):
         return miniwob.MiniWobStage(screenshot=screenshot, effect=effect, browser=browser, ratio=ratio, **options)
     return PageStage(
-        screenshot=screenshot, effect=effect, headed=headed, viewport=viewport, device_pixel_ratio=ratio, browser=browser
+        screenshot=screenshot,
+        effect=effect,
+        headed=headed,
+        viewport=viewport,
+        device_pixel_ratio=ratio,
+        browser=browser,
     )
 
 

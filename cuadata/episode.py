@@ -43,7 +43,9 @@ class Episode:
     A step that breaks down (the browser died, the page does not answer) ends the episode as `error`; it never raises.
     """
 
-    def __init__(self, stage: Stage, task: Task, *, max_steps: int | None = None, no_effect_lines: bool = False) -> None:
+    def __init__(
+        self, stage: Stage, task: Task, *, max_steps: int | None = None, no_effect_lines: bool = False
+    ) -> None:
         self.stage = stage
         self.task = task
         self.max_steps = budget(task, max_steps)
@@ -152,7 +154,10 @@ class Episode:
         """What a model is asked now: the same as a training row of this moment."""
         lines = tuple(text.describe(s.action, s.target) for s in self.steps[-history:]) if history else ()
         return prompts.of_observation(
-            self.observation, self.task.instruction, history=lines, context=self._context() if self.no_effect_lines else ()
+            self.observation,
+            self.task.instruction,
+            history=lines,
+            context=self._context() if self.no_effect_lines else (),
         )
 
     def _context(self) -> Sequence[ContextLine]:

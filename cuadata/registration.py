@@ -54,7 +54,7 @@ def task(family: str, seed: int, **options: Any) -> Task:
     """The task of a seed. KeyError for a name that is none, CallError for options that the family does not take."""
     from cuadata import registry
 
-    name, rest = (("miniwob", {"name": family[len(MINIWOB) :]}) if family.startswith(MINIWOB) else (family, {}))
+    name, rest = ("miniwob", {"name": family[len(MINIWOB) :]}) if family.startswith(MINIWOB) else (family, {})
     made = registry.families[name]
     try:
         return made(seed, **rest, **options)

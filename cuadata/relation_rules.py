@@ -116,17 +116,21 @@ def _one_line(at: float, extent: float, other_at: float, other: float) -> float:
     return min(HALF - apart / smaller, smaller / larger - 1 / ALIKE)
 
 
+def misaligned(start: float, extent: float, other: float, other_extent: float) -> float:
+    """Distance of the nearest of two starts, middles and ends, as a share of the smaller extent."""
+    starts, ends = start - other, start + extent - other - other_extent
+    return min(abs(starts), abs(ends), abs(starts + ends) / 2) / min(extent, other_extent)
+
+
 # A box and two references, or the page ---------------------------------------------------------------------------------
 
 
 def between(target: BBox, one: BBox, other: BBox) -> float:
-    """Past the one and before the other, from left to right or from top to bottom, in either order."""
-    return max(
-        min(left_of(one, target), left_of(target, other)),
-        min(left_of(other, target), left_of(target, one)),
-        min(above(one, target), above(target, other)),
-        min(above(other, target), above(target, one)),
-    )
+    """Past the one and before the other, from left to right or from top to bottom, whichever of the two comes first."""
+    left, right = (one, other) if one.x + one.right <= other.x + other.right else (other, one)
+    upper, lower = (one, other) if one.y + one.bottom <= other.y + other.bottom else (other, one)
+    across = min(left_of(left, target), left_of(target, right))
+    return max(across, min(above(upper, target), above(target, lower)))
 
 
 def at_edge(box: BBox, page: BBox, sides: Sequence[Side] = ()) -> float:

@@ -15,7 +15,10 @@ from cuadata import relation_rules as rules
 from cuadata.relation_rules import ROUNDING, Side, gap, solid
 from cuadata.types import BBox, Relation, Size
 
-__all__ = ["MARGIN", "OPPOSITES", "REFERENCES", "Finding", "Fit", "Qualifiers", "Side", "fits", "gap", "holds", "judge"]
+__all__ = [
+    "MARGIN", "NEVER", "OPPOSITES", "REFERENCES", "Finding", "Fit", "Qualifiers", "Side",
+    "decide", "fits", "gap", "holds", "judge", "misaligned", "solid",
+]  # fmt: skip
 
 #: By how much the runner-up has to fail.
 MARGIN: Final = 0.1
@@ -66,6 +69,9 @@ class Fit:
     margin: Annotated[float, "0 or more where it holds, else below 0; shares of an extent, -inf for a box without area"]
 
 
+NEVER: Final = Fit(False, -math.inf)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a relation says of a target among everything that its description could mean."""
@@ -111,9 +117,6 @@ def fits(
     if qualifiers.get("nearest") and relation != "nearest" and references:
         return _nearest_of(found, candidates, references[0])
     return found
-
-
-NEVER: Final = Fit(False, -math.inf)
 
 
 def _fit(margin: float) -> Fit:
@@ -177,6 +180,21 @@ def _check(relation: Relation, references: Sequence[BBox], qualifiers: Qualifier
         raise ValueError(f"{relation} needs position=, from 1, or from -1 backwards")
 
 
+def misaligned(relation: Relation, target: BBox, reference: BBox) -> float:
+    """How far two boxes are from being laid out together, for a direction: 0 where they share an edge or the middle.
+
+    For above and below the nearest of their left edges, middles and right edges count, for left and right their top edges,
+    middles and bottom edges; the distance is a share of the smaller extent. Infinite for other relations.
+    """
+    if not (solid(target) and solid(reference)):
+        return math.inf
+    if relation in ("above", "below"):
+        return rules.misaligned(target.x, target.width, reference.x, reference.width)
+    if relation in ("left_of", "right_of"):
+        return rules.misaligned(target.y, target.height, reference.y, reference.height)
+    return math.inf
+
+
 def judge(
     relation: Relation,
     candidates: Sequence[BBox],
@@ -186,12 +204,17 @@ def judge(
     margin: float = MARGIN,
     **qualifiers: Unpack[Qualifiers],
 ) -> Finding:
-    """What an instruction with this relation means among its candidates.
+    """What an instruction with this relation means among its candidates; see `decide`. Raises as `fits`."""
+    return decide(fits(relation, candidates, references, **qualifiers), target, margin=margin)
 
-    Exactly one candidate may satisfy it, it has to be the target where `target` gives its position, and the runner-up has
-    to fail by `margin`. A target that fails by less than the margin, or a runner-up that does, is relation_marginal.
+
+def decide(found: Sequence[Fit], target: int | None = None, *, margin: float = MARGIN) -> Finding:
+    """What the fits of all candidates say.
+
+    Exactly one candidate may satisfy the relation, it has to be the target where `target` gives its position, and the
+    runner-up has to fail by `margin`. A target that fails by less than the margin, or a runner-up that does, is
+    relation_marginal.
     """
-    found = fits(relation, candidates, references, **qualifiers)
     fitting = tuple(place for place, fit in enumerate(found) if fit.holds)
     own = target if target is not None else (fitting[0] if len(fitting) == 1 else None)
     rivals = [place for place in range(len(found)) if place != own]

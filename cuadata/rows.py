@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from cuadata.types import Action, BBox, Image, Keep, Locator, Observation, Phase, Point, Step, Task
+from cuadata.types import Action, BBox, Image, Keep, Locator, Observation, Phase, Point, Step, Task, Trajectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,7 @@ class Candidate:
     observation: Annotated[Observation | None, "None where the data came without a page"] = None
     step: Annotated[Step | None, "the step it was cut from"] = None
     task: Annotated[Task | None, "the task, where there is one"] = None
+    trajectory: Annotated[Trajectory | None, "what it was cut from, for gates that look at the steps before it"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +83,9 @@ class Verdict:
     reason: Annotated[str | None, "a word of `cuadata.reasons`; None where it keeps"] = None
     evidence: Annotated[str, "JSON text: the values that decided"] = "{}"
     configs: Annotated[tuple[str, ...], "dataset configs it speaks of; empty: all"] = ()
+    unique: Annotated[
+        str | None, "of the rows with this value and the same pixels, a build keeps the first; None: no such claim"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,14 @@ import math
 import statistics
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from cuadata import intervals, paired
 from cuadata.geometry import distance
 from cuadata.intervals import Rate
 from cuadata.types import BBox, Point
+
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,7 @@ def strict(items: Iterable[tuple[Hashable, bool]], confidence: float = 0.95) -> 
     return intervals.rate([all(rights) for rights in groups.values() if len(rights) > 1], confidence)
 
 
-def flips(first: Mapping[Hashable, bool], second: Mapping[Hashable, bool]) -> Flips:
+def flips(first: Mapping[K, bool], second: Mapping[K, bool]) -> Flips:
     """Items that went from right to wrong or back between two variants, matched by key."""
     shared = [key for key in first if key in second]
     test = paired.mcnemar([first[k] for k in shared], [second[k] for k in shared])
