@@ -19,9 +19,7 @@ def key(example: Example) -> str:
     target's box in whole CSS px. Element ids are left out: they are numbers of one observation. Examples with equal keys
     are duplicates if their pictures show the same pixels, see `same_pixels`.
     """
-    action = replace(
-        example.action, element=None, point=_whole(example.action.point), end=_whole(example.action.end)
-    )
+    action = replace(example.action, element=None, point=_whole(example.action.point), end=_whole(example.action.end))
     box = example.target.bbox if example.target is not None else None
     parts = (
         f"{example.image.width}x{example.image.height} {example.image.phash}",
