@@ -43,7 +43,9 @@ class Episode:
     A step that breaks down (the browser died, the page does not answer) ends the episode as `error`; it never raises.
     """
 
-    def __init__(self, stage: Stage, task: Task, *, max_steps: int | None = None, no_effect_lines: bool = False) -> None:
+    def __init__(
+        self, stage: Stage, task: Task, *, max_steps: int | None = None, no_effect_lines: bool = False
+    ) -> None:
         self.stage = stage
         self.task = task
         self.max_steps = budget(task, max_steps)
@@ -78,7 +80,7 @@ class Episode:
 
     async def begin(self) -> Observation:
         """Open the task."""
-        self._observation = await self.stage.begin(self.task)
+        self.task, self._observation = await self.stage.begin(self.task)
         values = await self.stage.scripts(self._scripts)
         self._ledger = Ledger.open(self.task.terms, self._observation, values.__getitem__)
         return self._observation
@@ -119,7 +121,8 @@ class Episode:
         if self.judged is not None:
             self.exact = self.judged.exact
             gained = self.judged.raw - (before.raw if before is not None else 0.0)
-            rewards = (Reward(name="raw", value=gained),) if self.judged.done and gained else ()
+            paid = self.judged.done and gained
+            rewards: tuple[Reward, ...] = (Reward(name="raw", value=gained),) if paid else ()
         else:
             values = (await self.stage.scripts(self._scripts)).__getitem__
             rewards = ledger.pay(after, values)
@@ -151,7 +154,10 @@ class Episode:
         """What a model is asked now: the same as a training row of this moment."""
         lines = tuple(text.describe(s.action, s.target) for s in self.steps[-history:]) if history else ()
         return prompts.of_observation(
-            self.observation, self.task.instruction, history=lines, context=self._context() if self.no_effect_lines else ()
+            self.observation,
+            self.task.instruction,
+            history=lines,
+            context=self._context() if self.no_effect_lines else (),
         )
 
     def _context(self) -> Sequence[ContextLine]:

@@ -151,7 +151,10 @@ def header(folder: Path) -> Run:
 
 def episodes(folder: Path) -> tuple[Episode, ...]:
     """The episodes of a run; an episode that was written twice counts once, the first time."""
-    return tuple({e.id: e for e in reversed(list(_lines(folder / EPISODES, Episode)))}.values())[::-1]
+    held: dict[str, Episode] = {}
+    for one in _lines(folder / EPISODES, Episode):
+        held.setdefault(one.id, one)
+    return tuple(held.values())
 
 
 def answers(folder: Path) -> tuple[Scored, ...]:

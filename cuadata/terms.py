@@ -96,7 +96,9 @@ def _rendered(element: Element) -> bool:
 
 
 def _to_be_seen(element: Element) -> bool:
-    return _rendered(element) and element.evidence.opacity > FAINTEST and (element.bbox is None or element.bbox.area > 1)
+    return (
+        _rendered(element) and element.evidence.opacity > FAINTEST and (element.bbox is None or element.bbox.area > 1)
+    )
 
 
 def _role(role: str) -> str:

@@ -36,7 +36,7 @@ class Json(ModelFormat):
         wide, tall = grid.extent
         return (
             f'Answer with the next action as one JSON object, such as {{"action": "click", "point": [x, y]}}. The picture is '
-            f"{wide:g} wide and {tall:g} high. Actions: {', '.join(get_args(ActionType))}."
+            f"{wide:g}x{tall:g}. Actions: {', '.join(get_args(ActionType))}."
         )
 
     def calls(self, text: str) -> Iterator[Call]:
