@@ -28,7 +28,7 @@ globalThis.cuadataMiniwob ??= (() => {
   const boxed = (e) => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0; };
   const worth = (e) =>
     !(e instanceof HTMLLabelElement && e.control && boxed(e.control)) && (INPUTS.has(e.tagName) || shape(e) || e.hasAttribute("role") || e.hasAttribute("tabindex") || e.onclick || e.draggable ||
-    e instanceof HTMLCanvasElement || e instanceof HTMLImageElement || e.isContentEditable || ownText(e) ||
+    globalThis.cuadataListening?.has(e) || e instanceof HTMLCanvasElement || e instanceof HTMLImageElement || e.isContentEditable || ownText(e) ||
     (!e.firstElementChild && (e.id || e.className)));
 
   const serial = (e) => {
@@ -81,7 +81,10 @@ globalThis.cuadataMiniwob ??= (() => {
     if (!parent) return e.localName;
     return `${locate(parent)} > ${e.localName}:nth-child(${[...parent.children].indexOf(e) + 1})`;
   };
-  const about = (e) => [e.localName, locate(e), shape(e) ? (e.getAttribute("fill") ?? "") : "", INPUTS.has(e.tagName) || !!e.onclick];
+  const acts = (e) =>
+    INPUTS.has(e.tagName) || shape(e) || !!e.onclick || globalThis.cuadataListening?.has(e) ||
+    (getComputedStyle(e).cursor === "pointer" && getComputedStyle(e.parentElement).cursor !== "pointer");
+  const about = (e) => [e.localName, locate(e), shape(e) ? (e.getAttribute("fill") ?? "") : "", acts(e)];
 
   const look = (after) => {
     note(observer.takeRecords());

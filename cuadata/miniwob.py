@@ -45,6 +45,17 @@ VIEWPORT, FLIGHT_VIEWPORT = Size(332, 214), Size(600, 700)
 SCHEME = "miniwob:"
 #: What is not of the task: the score board, whose clock would make every picture another, and the click marker.
 HIDE = "#reward-display,#click-canvas{visibility:hidden!important}*{caret-color:transparent!important}"
+SHAPES = frozenset(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect", "text"])
+#: Remembers which elements listen to the pointer; runs before the page's own scripts.
+LISTEN = """(() => {
+  const types = new Set(["click", "mousedown", "mouseup", "pointerdown", "dblclick", "touchstart"]);
+  const held = (globalThis.cuadataListening = new WeakSet());
+  const add = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (type, ...rest) {
+    if (types.has(type) && this instanceof Element) held.add(this);
+    return add.call(this, type, ...rest);
+  };
+})()"""
 _DEEP = {"serialization": "deep", "maxDepth": 1, "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"}}
 
 
@@ -132,8 +143,9 @@ class MiniWobStage:
             raise CallError(f"MiniWoB++ has no task '{name}'; `cuadata list families` names them")
         self._server = Server(folder())
         port = self._server.port
+        address = f"{self._server.address}/{place}"
         self._page = await engine.engine()[1].page(
-            f"{self._server.address}/{place}",
+            "about:blank",
             viewport=viewport_of(name),
             device_pixel_ratio=self.ratio,
             headed=False,
@@ -141,6 +153,8 @@ class MiniWobStage:
             browser=self._given,
         )
         self.browser, self.name = self._page.browser, name
+        await self._page.context.add_init_script(LISTEN)
+        await self._page.goto(address)
         await self._page.tab.enter()
         await self._page.tab.page.add_style_tag(content=HIDE)
         await self._evaluate(_script() + ";0")
@@ -318,8 +332,8 @@ class Reader:
         reached = point is not None
         return Element(
             id=number,
-            # Shapes of a drawing are nothing to the accessibility tree; their tag says more than "none".
-            role=named.role if named.role not in ("", "none") else known.tag,
+            # A line or path of a drawing is nothing to the accessibility tree; its tag says more than "none".
+            role=named.role if named.role not in ("", "none") else known.tag if known.tag in SHAPES else "none",
             name=named.name,
             text=text,
             tag=known.tag,
