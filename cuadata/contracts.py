@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from cuadata.rows import ContextLine
-from cuadata.types import Action, Element, Image, Observation, Size, Task
+from cuadata.types import Action, Axis, BBox, Element, Image, Observation, Size, Task
 
 Message = dict[str, Any]
 
@@ -34,15 +34,54 @@ class Prompt:
     context: Annotated[tuple[ContextLine, ...], "injected lines"] = field(default=())
 
 
+# fmt: off
+FailureKind = Literal[
+    "no_action", "broken", "unknown_action", "unsupported_action", "missing_argument", "unknown_key", "unknown_element",
+    "coordinates_out_of_range",
+]
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """A grounding question with its answer, for logged model outputs: a Task with boxes, and no Trajectory."""
+
+    task: Annotated[Task, "instruction, viewport, stated relation, axes; `pair_id` joins the variants of one item"]
+    target: Annotated[BBox, "what the instruction means"]
+    references: Annotated[tuple[BBox, ...], "elements that the instruction refers to"] = ()
+    holds: Annotated[bool | None, "the target stands in the stated relation to the reference; None: nothing stated"] = (
+        None
+    )
+    candidates: Annotated[tuple[BBox, ...], "all elements that could have been meant; empty: not known"] = ()
+    variant: Annotated[str, "how the page was changed; 'original' where it was not"] = "original"
+    kind: Annotated[str, "kind of instruction: direct, relational"] = "direct"
+    cluster: Annotated[str, "items that share their fate, a screenshot or a task, for the bootstrap"] = ""
+    image: Annotated[Size, "size of the picture that the models saw, image px"]
+    frame: Annotated[str | None, "frame of the logged outputs, as in `View.frame`; None: the family's own"] = None
+    columns: Annotated[tuple[Axis, ...], "columns of a predictions file that name this item, and their values"] = ()
+
+
 class ParseFailure(ValueError):
-    """A model's text holds no action in this format. It is an outcome of its own, never a miss."""
+    """A model's text holds no action in this format. It is an outcome of its own, never a miss.
+
+    `kind` says why: `no_action` the text asks for none; `broken` it breaks off or is malformed; `unknown_action` names what
+    the family has no word for; `unsupported_action` names what the project has no action for; `missing_argument`,
+    `unknown_key`, `unknown_element` a part is absent or unknown; `coordinates_out_of_range` the point is off the picture.
+    """
+
+    def __init__(self, message: str, *, kind: FailureKind = "no_action") -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
 
 
 @runtime_checkable
 class Format(Protocol):
     """A model family: how it is asked, how it answers, and in which coordinate frame."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+        ...
 
     def prompt(self, prompt: Prompt) -> list[Message]:
         """Chat messages; the picture stands as `{"type": "image"}` and is passed beside them."""

@@ -251,7 +251,7 @@ globalThis.cuadata ??= (() => {
     if (raw.length > 2000) return "";
     return fold((e instanceof HTMLElement ? e.innerText : raw) ?? "").slice(0, 200);
   };
-  const TOLD = ["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role"];
+  const TOLD = ["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state"];
   const attributesOf = (e) => {
     const told = [];
     for (const name of TOLD) {
@@ -270,7 +270,7 @@ globalThis.cuadata ??= (() => {
     newRound: () => void stamp++,
     /** Elements that the browser has not numbered yet; asked for with deep serialisation, which tells their numbers. */
     fresh: () => {
-      told = fresh;
+      told = [...new Set(fresh)]; // a second mention would come without its number
       fresh = [];
       return told;
     },

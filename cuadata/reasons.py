@@ -44,6 +44,7 @@ REASONS: Final[dict[str, str]] = {
     "box_degenerate": "The box has no area, or a negative side.",
     "box_covers_page": "The box covers nearly the whole picture.",
     "instruction_missing": "There is no instruction.",
+    "instruction_mismatch": "The instruction names something that the target is not, or lost the words bound to it.",
     "history_gap": "Steps between this one and its history are missing.",
     "duplicate": "The same picture, instruction and action were kept already.",
     "duplicate_event": "The same input was recorded twice.",
@@ -55,6 +56,9 @@ REASONS: Final[dict[str, str]] = {
     "unsafe_pickle": "The pickle names classes that could run code.",
     "benchmark_leak": "The row belongs to a public evaluation set.",
     "sensitive_value": "The row holds a secret or personal data.",
+    "never_hit": "No rollout of the reference model hit it, and nothing else vouches for its label.",
+    "too_hard": "Rollouts of the reference model hit it too seldom.",
+    "too_easy": "Rollouts of the reference model hit it too often for it to teach anything.",
     "licence_restricted": "The row's licence forbids this use.",
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from cuadata.contracts import Format, Policy
+    from cuadata.contracts import Format, Gold, Policy
     from cuadata.rows import Candidate, Verdict
     from cuadata.types import Task, Trajectory
 
@@ -83,11 +83,35 @@ def _home(thing: object) -> str:
 
 
 class Source(Protocol):
-    """Reads what people already have: a path in, trajectories out, one at a time."""
+    """Reads what people already have: a path in, trajectories out, one at a time.
+
+    A source whose data lies in pieces that can be read by themselves says how to find them: see `parted`.
+    """
 
     __name__: str
 
     def __call__(self, path: Path) -> Iterator[Trajectory]: ...
+
+
+def parted(find: Callable[[Path], Iterable[Path]]) -> Callable[[T], T]:
+    """Decorates a source: `find` lists the pieces of a path, in order, and the source reads each piece by itself.
+
+    A build reads the pieces in parallel and, once it was interrupted, only those that are left.
+    """
+
+    def mark(source: T) -> T:
+        setattr(source, "parts", find)  # noqa: B010 - functions declare no attributes
+        return source
+
+    return mark
+
+
+class GoldSet(Protocol):
+    """Reads an evaluation set: a path in, questions with their answers out. It stands in the room of the sources."""
+
+    __name__: str
+
+    def __call__(self, path: Path) -> Iterator[Gold]: ...
 
 
 class Family(Protocol):
@@ -115,6 +139,7 @@ class RewardFunction(Protocol):
 
 
 sources: Registry[Source] = Registry("source", "cuadata.sources")
+gold: Registry[GoldSet] = Registry("gold set", "cuadata.sources")
 families: Registry[Family] = Registry("family", "cuadata.generators")
 gates: Registry[Gate] = Registry("gate", "cuadata.filters")
 formats: Registry[Format] = Registry("format", "cuadata.formats")
@@ -123,6 +148,7 @@ rewards: Registry[RewardFunction] = Registry("reward", "cuadata.rewards")
 
 ALL: dict[str, Registry[Any]] = {
     "sources": sources,
+    "gold": gold,
     "families": families,
     "gates": gates,
     "formats": formats,

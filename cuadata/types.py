@@ -136,6 +136,7 @@ class Evidence:
     covered_by: Annotated[str | None, "selector of the element that covers most of it"] = None
     unsure: Annotated[str | None, "why script cannot tell what is seen: mask, blend, veil"] = None
     pixels: Annotated[float | None, "share of the area that changes when the element is hidden; None: not tried"] = None
+    spread: Annotated[float | None, "largest difference of levels in its box, 0-255; None: not taken"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,6 +354,7 @@ class Move:
 
     action: Annotated[Action, "what to do"]
     locator: Annotated[Locator | None, "on which element; None for actions without a target"] = None
+    end: Annotated[Locator | None, "element that a drag ends on; None for other actions"] = None
     phase: Annotated[Phase | None, "its phase, known by construction"] = None
 
 

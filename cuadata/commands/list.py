@@ -13,9 +13,11 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def list_(
-    kind: str = typer.Argument("all", help="sources, families, gates, formats, policies, rewards, reasons or all"),
+    kind: str = typer.Argument(
+        "all", help="sources, gold, families, gates, formats, policies, rewards, reasons or all"
+    ),
 ) -> None:
-    """List sources, gates, families, formats, policies, rewards or reasons, each with its sentence."""
+    """List sources, gold sets, gates, families, formats, policies, rewards or reasons, each with its sentence."""
     from cuadata import reasons, registry
 
     kinds = [*registry.ALL, "reasons"] if kind == "all" else [kind]

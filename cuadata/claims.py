@@ -1,0 +1,138 @@
+"""What an example claims of its target: the relation that its instruction states, and the elements that this speaks of.
+
+An instruction may be rewritten after its columns were made. So the text is read first, a column that says otherwise is a
+contradiction, and boxes come from the page's evidence wherever there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, get_args
+
+from cuadata import descriptions, phrases
+from cuadata.judging import element_of, page_of
+from cuadata.phrases import Phrase, Stated
+from cuadata.relations import REFERENCES, Side
+from cuadata.rows import Candidate, Grounding, Target
+from cuadata.types import BBox, Element, Observation, Relation
+
+_RELATIONS: Final = frozenset(get_args(Relation))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What is claimed, before it is checked."""
+
+    phrase: Annotated[Phrase, "the instruction, read"]
+    stated: Annotated[tuple[Stated, ...], "relations that have to hold; empty where none is claimed"]
+    column: Annotated[str | None, "the relation that the row's column or its task names"]
+    contradicts: Annotated[bool, "column and instruction name different relations, or the column no known one"]
+
+
+def claim(candidate: Candidate) -> Claim:
+    """The relation that an example claims.
+
+    A goal such as "Find flights under $200" states none: without a column or references, words count as a relation only
+    where the things that they name are on the page.
+    """
+    example, task = candidate.example, candidate.task
+    phrase = phrases.read(example.instruction)
+    column = example.relation if example.relation is not None or task is None else task.relation
+    stated = phrase.stated
+    if stated and column is None and not example.references and not isinstance(example, Grounding):
+        stated = stated if _speaks_of_the_page(phrase, candidate) else ()
+    names = {one.relation for one in stated} | {"nearest" for one in stated if one.nearest}
+    if task is not None and task.relation is not None and example.relation not in (None, task.relation):
+        return Claim(phrase=phrase, stated=stated, column=column, contradicts=True)
+    if stated or column is None:
+        return Claim(phrase=phrase, stated=stated, column=column, contradicts=bool(column) and column not in names)
+    if column not in _RELATIONS:
+        return Claim(phrase=phrase, stated=(), column=column, contradicts=True)
+    return Claim(phrase=phrase, stated=(_from_column(column, candidate),), column=column, contradicts=False)
+
+
+def _from_column(column: str, candidate: Candidate) -> Stated:
+    """A relation whose wording cannot be read, in another language say: place and sides stand among the task's axes."""
+    axes = {one.name: one.value for one in candidate.task.axes} if candidate.task is not None else {}
+    place = axes.get("position", "")
+    named = get_args(Side)
+    return Stated(
+        relation=column,  # type: ignore[arg-type]
+        nearest=axes.get("nearest", "").lower() in ("true", "yes", "1"),
+        position=int(place) if place.lstrip("-").isdigit() else None,
+        sides=tuple(side for side in axes.get("sides", "").replace("-", " ").split() if side in named),  # type: ignore[misc]
+    )
+
+
+def _speaks_of_the_page(phrase: Phrase, candidate: Candidate) -> bool:
+    page, example = page_of(candidate), candidate.example
+    target = element_of(example.target, page)
+    if page is None or target is None or not descriptions.answers(phrase.target, target):
+        return False
+    visible = descriptions.seen(page)
+    return bool(phrase.references) and all(descriptions.matching(noun, visible) for noun in phrase.references)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing:
+    """An element as a claim speaks of it, on the page or by its box alone."""
+
+    element: Annotated[Element | None, "None where the page is not known, or it is not on it"]
+    bbox: Annotated[BBox | None, "as the page shows it, else as the row has it"]
+    described: Annotated[Element | Target | None, "for evidence"]
+
+
+def thing(target: Target | None, page: Observation | None) -> Thing:
+    """A row's target or reference, looked up on the page."""
+    element = element_of(target, page)
+    if element is not None:
+        return Thing(element=element, bbox=element.bbox, described=element)
+    return Thing(element=None, bbox=target.bbox if target is not None else None, described=target)
+
+
+def references(candidate: Candidate, claimed: Claim) -> tuple[Thing, ...]:
+    """What the claim refers to: the row's references, else the task's bindings, else what the words mean on the page."""
+    page = page_of(candidate)
+    if candidate.example.references:
+        return tuple(thing(one, page) for one in candidate.example.references)
+    if page is None:
+        return ()
+    if candidate.task is not None:
+        ways = [one.locator for one in candidate.task.bindings if one.part == "reference"]
+        bound = [one for way in ways for one in page.elements if one.locator == way]
+        if ways and len(bound) == len(ways):
+            return tuple(Thing(element=one, bbox=one.bbox, described=one) for one in bound)
+    visible = descriptions.seen(page)
+    meant = [descriptions.matching(noun, visible) for noun in claimed.phrase.references]
+    return tuple(Thing(element=one[0], bbox=one[0].bbox, described=one[0]) for one in meant if one)
+
+
+def shared_out(stated: Sequence[Stated], count: int) -> list[tuple[int, int]] | None:
+    """Which of `count` references each stated relation takes, as (start, end); None where they cannot be shared out."""
+    if len(stated) == 1:
+        fewest, most = REFERENCES[stated[0].relation]
+        return [(0, min(count, most))] if count >= fewest else None
+    shares: list[tuple[int, int]] = []
+    start = 0
+    for one in stated:
+        end = start + max(len(one.references), REFERENCES[one.relation][0])
+        shares.append((start, end))
+        start = end
+    return shares if start <= count else None
+
+
+def rivals(candidate: Candidate, claimed: Claim, target: Thing, held: Sequence[Thing]) -> list[Element]:
+    """Every element that the description of the target could mean, the target first; references are not among them."""
+    page = page_of(candidate)
+    if page is None or target.element is None:
+        return []
+    visible = descriptions.seen(page)
+    noun, own = claimed.phrase.target, target.element
+    if noun.empty or not descriptions.answers(noun, own):
+        found = descriptions.like(own, visible)
+    else:
+        found = descriptions.matching(noun, visible)
+    left_out = {one.element.id for one in held if one.element is not None}
+    apart = [one for one in found if one.id not in left_out and one.id != own.id]
+    return descriptions.distinct([own, *apart], page, keep=own.id)

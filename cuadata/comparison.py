@@ -1,0 +1,216 @@
+"""One verdict from two pictures and two states: whether an action did anything.
+
+An effect is a change of the picture outside what the page moves by itself, or a change of state. The picture before is
+taken after the pointer has arrived and before it presses, so that a hover style is no effect; several frames taken then
+show what moves by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cuadata.ambient import Ambient, moving
+from cuadata.differences import Difference, differences, focused_field
+from cuadata.geometry import union
+from cuadata.image import BadImage, header
+from cuadata.pictures import Picture, check_png, encoded, load, lossy
+from cuadata.pixels import Change, Thresholds, change
+from cuadata.ssim import Crop
+from cuadata.types import BBox, Effect, EffectKind, Observation, Point
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Share of what the picture holds that must change for an effect to be global.
+GLOBAL = 0.5
+#: Phrases of state kept on an effect; the rest is counted.
+MOST_PHRASES = 20
+
+
+def compare(
+    before: Picture | None,
+    after: Picture | None,
+    ambient: Sequence[Picture] = (),
+    point: Point | None = None,
+    *,
+    state_before: Observation | None = None,
+    state_after: Observation | None = None,
+    ambient_states: Sequence[Observation] = (),
+    device_pixel_ratio: float | None = None,
+    thresholds: Thresholds | None = None,
+) -> Effect:
+    """The effect of an action, from the pictures before and after it and, where recorded, the states.
+
+    A picture is encoded bytes, an `Image`, a `Path` or an array; None where none was taken. `ambient` are pictures taken
+    without acting, shortly before, oldest first, with the pointer where it then pressed; `ambient_states` are observations
+    of such moments. `point` is where the pointer pressed, CSS px. The region is in CSS px by the viewport of
+    `state_before`, else by `device_pixel_ratio`, else image px. Pictures that cannot be compared give a verdict, never an
+    exception: `unknown` with the reason, or what the states say.
+    """
+    look = _look(before, after, ambient, thresholds or Thresholds())
+    scale = _scale(look.width, state_before, device_pixel_ratio)
+    state: tuple[Difference, ...] = ()
+    if state_before is not None and state_after is not None:
+        moves = None if look.ambient is None else lambda box: _moves(look.ambient, box, scale)
+        state = differences(state_before, state_after, still=ambient_states, moves=moves, point=point)
+    if look.change is None:
+        described = state_before is not None and bool(state_before.elements) and state_after is not None
+        return _by_state(look, state, described)
+    caret = not state and look.change.changed and _is_caret(look.change.region, scale, state_before, state_after)
+    return _by_both(look.change, look.ambient, state, scale, caret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What the pictures gave: a change, or why there is none."""
+
+    change: Change | None = None
+    ambient: Ambient | None = None
+    width: int = 0
+    size_changed: bool = False
+    absent: bool = False
+    problem: str = ""
+
+
+def _look(before: Picture | None, after: Picture | None, ambient: Sequence[Picture], limits: Thresholds) -> _Look:
+    if before is None or after is None:
+        which = " and ".join(name for name, one in (("before", before), ("after", after)) if one is None)
+        return _Look(absent=True, problem=f"there is no picture {which} the action")
+    try:
+        if (same := _same_bytes(before, after)) is not None:
+            return same
+        one, one_lossy = _decoded(before, "before")
+        other, other_lossy = _decoded(after, "after")
+    except (BadImage, OSError, ValueError) as error:
+        return _Look(problem=str(error))
+    if one.shape != other.shape:
+        sizes = [f"{pixels.shape[1]}x{pixels.shape[0]}" for pixels in (one, other)]
+        words = f"the picture's size changed from {sizes[0]} to {sizes[1]} px"
+        return _Look(size_changed=True, problem=words, width=one.shape[1])
+    moved = _ambient(one, ambient, limits)
+    seen = change(one, other, moved, limits, lossy=one_lossy or other_lossy)
+    return _Look(change=seen, ambient=moved, width=one.shape[1])
+
+
+def _same_bytes(before: Picture, after: Picture) -> _Look | None:
+    """Equal bytes are equal pictures and need no decoding; None where they differ or are arrays."""
+    held = encoded(before)
+    if held is None or held != encoded(after):
+        return None
+    _, width, _ = header(held)
+    check_png(held)
+    return _Look(change=Change(changed=False), width=width)
+
+
+def _decoded(picture: Picture, which: str) -> tuple[NDArray[np.uint8], bool]:
+    try:
+        return load(picture), lossy(encoded(picture))
+    except (BadImage, OSError, ValueError) as error:
+        raise BadImage(f"the picture {which} the action cannot be read: {error}") from error
+
+
+def _ambient(before: NDArray[np.uint8], frames: Sequence[Picture], limits: Thresholds) -> Ambient | None:
+    """What moves by itself; frames of another size or that do not decode say nothing and are left out."""
+    held = []
+    for frame in frames:
+        try:
+            pixels = load(frame)
+        except (BadImage, OSError, ValueError):
+            continue
+        if pixels.shape == before.shape:
+            held.append(pixels)
+    return moving(before, held, levels=limits.levels)
+
+
+def _scale(width: int, state: Observation | None, device_pixel_ratio: float | None) -> float:
+    """Image px for one CSS px."""
+    if state is not None and state.viewport.width > 0 and width:
+        return width / state.viewport.width
+    return device_pixel_ratio or 1.0
+
+
+def _moves(ambient: Ambient | None, box: BBox, scale: float) -> bool:
+    """Whether the picture was seen to change by itself inside a box in CSS px."""
+    if ambient is None:
+        return False
+    rows = slice(max(0, int(box.y * scale)), max(0, int(box.bottom * scale) + 1))
+    columns = slice(max(0, int(box.x * scale)), max(0, int(box.right * scale) + 1))
+    return bool(ambient.core[rows, columns].any())
+
+
+def _is_caret(
+    region: Crop | None, scale: float, before: Observation | None, after: Observation | None, *, width: float = 2.5
+) -> bool:
+    """A blinking caret: a thin upright line inside the field that has the focus before and after, its value the same."""
+    if region is None or before is None or after is None:
+        return False
+    box = _css(region, scale)
+    held, now = focused_field(before), focused_field(after)
+    if held is None or now is None or held.bbox is None or held.id != now.id:
+        return False
+    inside = held.bbox.x <= box.x and box.right <= held.bbox.right
+    inside = inside and held.bbox.y <= box.y and box.bottom <= held.bbox.bottom
+    return inside and box.width <= width and box.height >= 2 * box.width
+
+
+def _css(crop: Crop, scale: float) -> BBox:
+    width, height = (crop.right - crop.left) / scale, (crop.bottom - crop.top) / scale
+    return BBox(crop.left / scale, crop.top / scale, width, height)
+
+
+def _phrases(state: Sequence[Difference]) -> tuple[str, ...]:
+    texts = tuple(difference.text for difference in state[:MOST_PHRASES])
+    return texts if len(state) <= MOST_PHRASES else (*texts, f"and {len(state) - MOST_PHRASES} more")
+
+
+def _extent(state: Sequence[Difference]) -> EffectKind:
+    """How far an effect goes that only the state shows."""
+    return "global" if any(difference.kind in ("url", "pages") for difference in state) else "local"
+
+
+def _by_state(look: _Look, state: tuple[Difference, ...], described: bool) -> Effect:
+    """The verdict where the pictures say nothing."""
+    if state:
+        kind, reason = _extent(state), f"the state changed: {state[0].text}; {look.problem}"
+    elif look.absent and described:
+        kind, reason = "none", f"the state is the same; {look.problem}"
+    else:
+        kind, reason = "unknown", look.problem
+    return Effect(kind=kind, state=_phrases(state), size_changed=look.size_changed, reason=reason)
+
+
+def _by_both(seen: Change, ambient: Ambient | None, state: tuple[Difference, ...], scale: float, caret: bool) -> Effect:
+    kind: EffectKind
+    region = _css(seen.region, scale) if seen.region else None
+    if caret:
+        kind, reason = "ambient", "only the caret of the focused field blinked"
+    elif seen.changed:
+        far = seen.coverage >= GLOBAL or _extent(state) == "global"
+        kind, reason = ("global" if far else "local"), _changed_words(seen, state)
+    elif state:
+        kind, reason = _extent(state), f"the picture is the same and the state is not: {state[0].text}"
+        region = union(box for difference in state if (box := difference.bbox))
+    elif seen.masked and ambient is not None:
+        kind, reason = "ambient", "only what the page moves by itself changed"
+        region = _css(ambient.box, scale)
+    elif seen.similarity < 1.0:
+        noise = "a lossy codec's noise" if seen.noise else "noise"
+        kind, reason = "none", f"the pictures differ by no more than {noise}"
+    else:
+        kind, reason = "none", "nothing changed"
+    return Effect(
+        kind=kind,
+        similarity=seen.similarity,
+        region=region,
+        share=seen.share,
+        state=_phrases(state),
+        reason=reason,
+    )
+
+
+def _changed_words(seen: Change, state: Sequence[Difference]) -> str:
+    words = f"the picture changed: lowest local SSIM {seen.similarity:.3f}, mean shift {seen.shift:.0f} levels"
+    return f"{words}; {state[0].text}" if state else words

@@ -1,0 +1,200 @@
+"""What a description means: one normal form for all text, and which elements answer.
+
+An instruction says 'Save ', a page shows SAVE and its accessibility tree says "save": for a person that is one name. Every
+text goes through the same normal form before it is compared, whichever side it comes from.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from cuadata.types import Element, Observation
+
+#: What people call elements, and the accessibility roles that they mean by it.
+ROLES: Final[dict[str, frozenset[str]]] = {
+    word: frozenset(roles.split())
+    for words, roles in (
+        ("button|btn", "button"),
+        ("link|hyperlink", "link"),
+        ("checkbox|check box|tick box|tickbox", "checkbox menuitemcheckbox"),
+        ("radio|radio button|radio box", "radio menuitemradio"),
+        (
+            "textbox|text box|text field|textfield|text area|textarea|input|input box|inputbox|input field|field|box",
+            "textbox searchbox spinbutton combobox",
+        ),
+        ("searchbox|search box|search field|search bar", "searchbox textbox combobox"),
+        (
+            "combobox|combo box|dropdown|drop-down|dropdown menu|dropdown list|dropdown button|select|select box",
+            "combobox listbox button",
+        ),
+        ("tab", "tab"),
+        ("image|img|picture|photo|logo", "img image figure graphics-document graphics-symbol"),
+        ("icon", "img image graphics-symbol button link"),
+        ("heading|headline", "heading"),
+        ("slider", "slider"),
+        ("switch|toggle|toggle button", "switch checkbox button"),
+        ("option", "option menuitem menuitemradio radio"),
+        ("menu item", "menuitem menuitemcheckbox menuitemradio"),
+        ("list item", "listitem option treeitem"),
+        ("row", "row"),
+        ("cell", "cell gridcell rowheader columnheader"),
+        ("dialog|pop-up|popup", "dialog alertdialog"),
+    )
+    for word in words.split("|")
+}
+#: Words that say nothing of the role.
+ANYTHING: Final = frozenset(
+    [
+        "element",
+        "item",
+        "thing",
+        "control",
+        "widget",
+        "text",
+        "label",
+        "span",
+        "div",
+        "li",
+        "p",
+        "generic",
+        "svg",
+        "one",
+        "area",
+    ]
+)
+
+_EDGES: Final = " \t\n\r.,:;!?…*'\"‘’“”`´«»()[]{}<>|/\\-–—_·•"
+
+
+@functools.lru_cache(maxsize=65536)
+def _normal(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        whole = " ".join(text.lower().split())
+    else:
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
+        whole = " ".join(seen.split())
+    # A name that is all punctuation, such as "+", is its own name.
+    return " ".join(whole.strip(_EDGES).split()) or whole
+
+
+def normal(text: str, *, limit: int = 512) -> str:
+    """A text as it is compared: NFKC, case folded, white space as single blanks, no punctuation at its ends.
+
+    Characters that are not seen (format and control characters, among them those that turn the writing direction) are
+    left out. Only the first `limit` characters count: nobody reads a name of a megabyte, and none may cost a second.
+    """
+    return _normal(text) if len(text) <= limit else _normal(text[:limit])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noun:
+    """A thing as an instruction names it: "the 'Save' button"."""
+
+    roles: Annotated[frozenset[str], "accessibility roles that it may have; empty: any"] = frozenset()
+    name: Annotated[str, "its name in normal form; empty where it goes by its role alone"] = ""
+    exact: Annotated[bool, "the name stood in quotes; else some of the words of a name are enough"] = False
+    rest: Annotated[str, "further words, in normal form, that neither name it nor say its role"] = ""
+    words: Annotated[str, "as it stands in the instruction"] = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether it says nothing at all."""
+        return not (self.roles or self.name or self.rest)
+
+
+def spoken(element: Element) -> tuple[str, ...]:
+    """Every text that a person could call an element by, in normal form: name, visible text, visible attributes."""
+    name, text = normal(element.name), normal(element.text)
+    texts = (name,) if text == name else (name, text)
+    if not element.attributes:
+        return texts
+    return texts + tuple(normal(one.value) for one in element.attributes if one.name != "type")
+
+
+def answers(noun: Noun, element: Element) -> bool:
+    """Whether a description fits an element: its role, and a text of it that is the name or holds its words."""
+    if noun.roles and element.role not in noun.roles:
+        return False
+    return not noun.name or noun.name in spoken(element) or (not noun.exact and _holds_words(noun, element))
+
+
+def _holds_words(noun: Noun, element: Element) -> bool:
+    wanted = noun.name.split()
+    return any(all(word in text.split() for word in wanted) for text in spoken(element))
+
+
+def matching(noun: Noun, elements: Iterable[Element]) -> list[Element]:
+    """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
+    of_role = [one for one in elements if one.role in noun.roles] if noun.roles else list(elements)
+    name = noun.name
+    if not name:
+        return of_role
+    exactly = [one for one in of_role if name in spoken(one)]
+    if exactly or noun.exact:
+        return exactly
+    return [one for one in of_role if _holds_words(noun, one)]
+
+
+def like(element: Element, elements: Iterable[Element]) -> list[Element]:
+    """Elements that a description of this one by role, name and text would fit as well, itself among them.
+
+    Where both have a name or a text, one of the one's has to be one of the other's: a button named "Save changes" that
+    shows "Save" is called either way. Without any text the visible attributes decide.
+    """
+    role, mine = element.role, _called(element)
+    of_role = [one for one in elements if one.role == role]
+    if mine:
+        return [one for one in of_role if not mine.isdisjoint(_called(one))]
+    shown = _shown(element)
+    return [one for one in of_role if not _called(one) and _shown(one) == shown]
+
+
+def _called(element: Element) -> set[str]:
+    return {text for text in (normal(element.name), normal(element.text)) if text}
+
+
+def _shown(element: Element) -> list[tuple[str, str]]:
+    return sorted((one.name, normal(one.value)) for one in element.attributes)
+
+
+def seen(page: Observation, *, min_seen: float = 0.1) -> list[Element]:
+    """Elements that a person could see enough of to be misled: at least a tenth."""
+    return [one for one in page.elements if one.seen >= min_seen and one.bbox is not None]
+
+
+def distinct(matches: Sequence[Element], page: Observation, keep: int | None = None) -> list[Element]:
+    """Matches that are things of their own.
+
+    A label and its control are one thing, and so are an element and what lies inside it: clicking the one is clicking the
+    other. Of each such pair the element with the id `keep` stays, else the first in document order.
+    """
+    if len(matches) < 2:
+        return list(matches)
+    ordered = sorted(matches, key=lambda one: one.id != keep)
+    parents = {one.id: one.parent for one in page.elements}
+    found: list[Element] = []
+    for one in ordered:
+        if not any(_same_thing(one, other, parents) for other in found):
+            found.append(one)
+    return found
+
+
+def _same_thing(one: Element, other: Element, parents: dict[int, int | None]) -> bool:
+    if one.acts_on == other.id or other.acts_on == one.id or (one.acts_on is not None and one.acts_on == other.acts_on):
+        return True
+    return other.id in _above(one, parents) or one.id in _above(other, parents)
+
+
+def _above(element: Element, parents: dict[int, int | None]) -> Iterable[int]:
+    """Ids of the observed ancestors; stops where a page's tree runs in a circle."""
+    passed: list[int] = []
+    above = element.parent
+    while above is not None and above not in passed:
+        passed.append(above)
+        above = parents.get(above)
+    return passed

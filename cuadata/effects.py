@@ -1,0 +1,64 @@
+"""Did the action do anything? Effects, late effects, and the role of each step in failing and recovering.
+
+effect = compare(before, after, ambient=frames, point=point, state_before=one, state_after=other)
+effect, rest = follow(before, [(0.25, frame), (0.6, frame)])
+labels = label(trajectory.steps)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cuadata import recovery
+from cuadata.comparison import compare
+from cuadata.differences import differences, focused, focused_field, match, state_difference
+from cuadata.geometry import intersection
+from cuadata.pixels import Thresholds
+from cuadata.stillness import Settled, follow, settle
+from cuadata.types import BBox, Effect, Observation, Step, StepLabel
+
+__all__ = ["Settled", "Thresholds", "compare", "follow", "label", "same_state", "settle", "state_difference"]
+
+
+def label(steps: Sequence[Step], *, near: float = 4.0) -> tuple[StepLabel | None, ...]:
+    """The role of each step in failing and recovering; see `cuadata.recovery.label`.
+
+    Two observations show one state of the page where neither pictures nor states tell them apart.
+    """
+    return recovery.label(steps, same_state=same_state, near=near)
+
+
+def same_state(one: Observation, other: Observation) -> bool:
+    """Whether a later observation shows the page in the state of an earlier one: what is seen, and what the states say.
+
+    Where the focus is does not count, and neither do the rings and styles of elements that have it, unless it came into a
+    field to type in.
+    """
+    if _came_into_a_field(one, other) or any(d.kind != "focus" for d in differences(one, other)):
+        return False
+    if one.screenshot is None or other.screenshot is None:
+        return bool(one.elements) and bool(other.elements)
+    if one.screenshot.sha256 == other.screenshot.sha256:
+        return True
+    effect = compare(one.screenshot, other.screenshot, state_before=one, state_after=other)
+    if effect.happened is None:
+        return False
+    return not effect.happened or _only_focus(effect, one, other)
+
+
+def _came_into_a_field(one: Observation, other: Observation) -> bool:
+    held, now = focused_field(one), focused_field(other)
+    return now is not None and (held is None or not match([held], [now])[0])
+
+
+def _only_focus(effect: Effect, one: Observation, other: Observation, *, ring: float = 6.0) -> bool:
+    """Whether what changed lies within the rings of focused elements, `ring` CSS px around them."""
+    rings = [
+        BBox(box.x - ring, box.y - ring, box.width + 2 * ring, box.height + 2 * ring)
+        for state in (one, other)
+        if (element := focused(state)) is not None and (box := element.bbox) is not None
+    ]
+    if effect.region is None:
+        return True
+    shared = [intersection(around, effect.region) for around in rings]
+    return any(part == effect.region for part in shared)

@@ -1,0 +1,95 @@
+"""What UI-TARS 1.0 and 1.5 share: a thought, then one function call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from cuadata import keys, parsing, prompts, scrolling
+from cuadata.call_words import is_word
+from cuadata.contracts import Message, Prompt, View
+from cuadata.grid import Grid
+from cuadata.interpret import Habits
+from cuadata.model_format import ModelFormat, need
+from cuadata.parsing import Call
+from cuadata.types import Action, Point
+
+_CLICKS: Final = {"click": "click", "double_click": "left_double", "right_click": "right_single"}
+_ACTION = re.compile(r"\bActions?\s*:", re.IGNORECASE)
+_SPACE: Final = (
+    "click(start_box='{box}')\nleft_double(start_box='{box}')\nright_single(start_box='{box}')\n"
+    "drag(start_box='{box}', end_box='{box}')\nhotkey(key='ctrl c')  # keys of a chord separated by a space\n"
+    "type(content='')  # a newline at the end submits\n"
+    "scroll(start_box='{box}', direction='down or up or right or left')\n"
+    "wait()\nfinished(content='')\ncall_user()  # the task cannot be done"
+)
+
+
+class UITars(ModelFormat):
+    """A UI-TARS model. It says a scroll's direction and not how far, and a wait without its length."""
+
+    says = frozenset(
+        ("click", "double_click", "right_click", "drag", "type", "press", "scroll", "wait", "done", "infeasible")
+    )
+    habits = Habits(wait=5.0, scroll=5.0)
+    #: What stands around the numbers of a point.
+    opener: ClassVar[str] = ""
+    closer: ClassVar[str] = ""
+
+    def system_text(self, prompt: Prompt) -> str:
+        space = _SPACE.format(box=f"{self.opener}(x1,y1){self.closer}")
+        return (
+            "You operate a graphical interface. Given an instruction, the previous actions and a screenshot, decide on the "
+            f"next action.\n\n## Output Format\nThought: ...\nAction: ...\n\n## Action Space\n{space}"
+        )
+
+    def prompt(self, prompt: Prompt) -> list[Message]:
+        """One user turn with the action space and the text, then the picture, as UI-TARS was trained."""
+        system = self.system_text(prompt) if self.system is None else self.system
+        user = f"{system}\n\n## User Instruction\n{prompts.user_text(prompt)}"
+        return prompts.messages(None, user, picture=prompt.image is not None, picture_last=True)
+
+    def calls(self, text: str) -> Iterator[Call]:
+        marked = _ACTION.search(text)
+        yield from parsing.python_calls(text[marked.end() :] if marked else text, is_word)
+
+    def say(self, action: Action, grid: Grid, view: View) -> str:
+        return f"Action: {self.call(action, grid)}"
+
+    def call(self, action: Action, grid: Grid) -> str:
+        """The call that does this action."""
+        kind = action.type
+        if kind in _CLICKS:
+            return f"{_CLICKS[kind]}(start_box='{self.box(action.point, grid, kind)}')"
+        if kind == "drag":
+            start, end = self.box(action.point, grid, "drag"), self.box(action.end, grid, "the end of a drag")
+            return f"drag(start_box='{start}', end_box='{end}')"
+        if kind == "type":
+            return f"type(content='{escaped(need(action.text, 'text'))}')"
+        if kind == "press":
+            names = ["arrow" + n if n in ("left", "right", "up", "down") else n for n in self.names(action)]
+            return f"hotkey(key='{escaped(' '.join(names))}')"
+        if kind == "scroll":
+            way, _, _ = scrolling.one_way(action)
+            middle = Point(grid.viewport.width / 2, grid.viewport.height / 2)
+            return f"scroll(start_box='{self.box(action.point or middle, grid, 'scroll')}', direction='{way}')"
+        if kind == "wait":
+            return "wait()"
+        if kind == "done":
+            return f"finished(content='{escaped(action.text)}')" if action.text is not None else "finished()"
+        return "call_user()"
+
+    def names(self, action: Action) -> tuple[str, ...]:
+        """Key names in UI-TARS' own spelling, which is PyAutoGUI's."""
+        return keys.write(action.keys, "pyautogui")
+
+    def box(self, point: Point | None, grid: Grid, what: str) -> str:
+        """A point as the family writes it."""
+        x, y = grid.write(point, what)
+        return f"{self.opener}({x},{y}){self.closer}"
+
+
+def escaped(text: str) -> str:
+    r"""A text as it stands between single quotes: \\, \' and \n escaped."""
+    return text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")

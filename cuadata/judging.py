@@ -1,0 +1,128 @@
+"""How a gate says what it found, and how an example is put before several gates."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from cuadata import reasons
+from cuadata.registry import gates as registered
+from cuadata.rows import Candidate, Target, Verdict
+from cuadata.types import BBox, Element, Keep, Locator, Observation, Point
+
+#: Texts in evidence are cut here: a name of a megabyte is a fault of the page, not something to publish.
+LONGEST: Final = 200
+
+
+@functools.cache
+def _kept(gate: str) -> Verdict:
+    return Verdict(gate=gate)
+
+
+def kept(gate: str, evidence: Mapping[str, object] | None = None, /, **more: object) -> Verdict:
+    """The gate has nothing against the example; the evidence says what it measured, or what it could not check."""
+    if not evidence and not more:
+        return _kept(gate)
+    return Verdict(gate=gate, evidence=as_json({**(evidence or {}), **more}))
+
+
+def rejected(
+    gate: str,
+    reason: str,
+    evidence: Mapping[str, object] | None = None,
+    /,
+    *,
+    keep: Keep = "no",
+    configs: tuple[str, ...] = (),
+    **more: object,
+) -> Verdict:
+    """The gate rejects, or cannot tell (`keep="unsure"`). ValueError for a reason that is not in the vocabulary."""
+    text = as_json({**(evidence or {}), **more})
+    return Verdict(gate=gate, keep=keep, reason=reasons.check(reason), evidence=text, configs=configs)
+
+
+def as_json(evidence: Mapping[str, object]) -> str:
+    """Evidence as JSON text; what JSON has no word for is put into words, and long texts are cut."""
+    return json.dumps({name: plain(value) for name, value in evidence.items()}, ensure_ascii=True)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: boxes as [x, y, width, height], points as [x, y], elements by what a person reads."""
+    if isinstance(value, float):
+        return round(value, 4) if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"{value[:LONGEST]}... ({len(value)} characters)"
+    if isinstance(value, BBox):
+        return [plain(value.x), plain(value.y), plain(value.width), plain(value.height)]
+    if isinstance(value, Point):
+        return [plain(value.x), plain(value.y)]
+    if isinstance(value, (Element, Target)):
+        return {"role": plain(value.role), "name": plain(value.name or value.text), "bbox": plain(value.bbox)}
+    if isinstance(value, Mapping):
+        return {str(name)[:LONGEST]: plain(one) for name, one in value.items()}
+    if isinstance(value, Iterable):
+        return [plain(one) for one in value]
+    return plain(str(value))
+
+
+def judge(candidate: Candidate, names: Iterable[str] | None = None) -> list[Verdict]:
+    """What every gate says, or those named, in their order."""
+    return [registered[name](candidate) for name in (names if names is not None else registered.names())]
+
+
+def against(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """The first verdict that does not keep; None where all do."""
+    return next((verdict for verdict in verdicts if verdict.keep != "yes"), None)
+
+
+def page_of(candidate: Candidate) -> Observation | None:
+    """The page that the example was measured on; None where only its boxes are known, as in imported sets."""
+    page = candidate.observation
+    return page if page is not None and page.elements else None
+
+
+def element_of(target: Target | None, page: Observation | None) -> Element | None:
+    """The element of this page that a row's target is: by its locator, else by role, name and box; None if there is none."""
+    if target is None or page is None:
+        return None
+    if target.locator is not None:
+        return _by_locator(target.locator, page)
+    for one in page.elements:
+        if one.role == target.role and one.name == target.name and one.bbox == target.bbox:
+            return one
+    return None
+
+
+def _by_locator(locator: Locator, page: Observation) -> Element | None:
+    css = locator.css
+    for one in page.elements:
+        if one.locator.css == css and one.locator == locator:
+            return one
+    return None
+
+
+def provenance(candidate: Candidate, name: str) -> Any:
+    """One entry of the row's provenance; None where it has none or the text is no JSON object."""
+    text = candidate.example.provenance
+    if f'"{name}"' not in text:
+        return None
+    try:
+        held = json.loads(text)
+    except ValueError:
+        return None
+    return held.get(name) if isinstance(held, dict) else None
+
+
+def told(candidate: Candidate, reason: str) -> str | None:
+    """What a source found when it read the set: the note of the observation that begins with this reason; None for none."""
+    if candidate.observation is None:
+        return None
+    for note in candidate.observation.notes:
+        if note.startswith(reason):
+            return note[len(reason) :].lstrip(": ")
+    return None

@@ -1,0 +1,215 @@
+"""What two pictures say of an action: the same, changed, or changed by noise.
+
+Three signs, each in colour and local:
+- the lowest SSIM of a 7x7 window: a stroke, a tick, a glyph replaced;
+- the largest difference of a window's mean in a channel: a colour that changed on a flat ground, which SSIM, a relative
+  measure, hardly sees;
+- the largest difference of a block's mean, 8x8 px in brightness and 16x16 px in chroma, on the grid of JPEG: what a
+  lossy codec keeps. A quantisation step q of the constant term moves a block's mean by at most q/16 (ITU-T T.81, A.3),
+  so noise of a codec stays below a few levels here while an effect does not.
+
+The first two decide between pictures that were stored without loss. Where a codec's noise lies over the picture, which
+the file's format says or which shows as small differences at nearly everything that the picture holds, the third does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cuadata import ssim
+from cuadata.ambient import TILE, Ambient, distance, without
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BLOCK, _CHROMA_BLOCK = 8, 16
+#: Share of the tiles with something on them that must differ before the differences can be a codec's.
+_SPREAD = 0.75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """When a difference is a change. Frozen on the development half of the labelled pairs."""
+
+    levels: Annotated[int, "differences up to this many levels of a channel are noise"] = 2
+    similarity: Annotated[float, "a window's SSIM below this is a change"] = 0.6
+    shift: Annotated[float, "a window mean that differs by more than this many levels is a change"] = 6.0
+    block: Annotated[float, "under a codec's noise: a block mean that differs by more than this many levels"] = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What two pictures of one size say."""
+
+    changed: Annotated[bool, "whether it is more than noise"]
+    similarity: Annotated[float, "lowest SSIM of a 7x7 window in a channel, what moves by itself put back"] = 1.0
+    shift: Annotated[float, "largest difference of a window's mean in a channel, levels"] = 0.0
+    block: Annotated[float, "largest difference of a block's mean, levels"] = 0.0
+    region: Annotated[ssim.Crop | None, "around what changed, image px"] = None
+    share: Annotated[float, "share of the picture's pixels that changed"] = 0.0
+    coverage: Annotated[float, "share of the tiles that hold something, before or after, and changed"] = 0.0
+    noise: Annotated[bool, "the differences look like a lossy codec's"] = False
+    masked: Annotated[int, "pixels that changed where the page moves by itself"] = 0
+
+
+def change(
+    before: NDArray[np.uint8],
+    after: NDArray[np.uint8],
+    ambient: Ambient | None = None,
+    thresholds: Thresholds | None = None,
+    *,
+    lossy: bool = False,
+) -> Change:
+    """Compare two pictures of one shape (height, width, 3); `lossy` says that one came through a lossy codec."""
+    limits = thresholds or Thresholds()
+    crop = ssim.changed_crop(before, after)
+    if crop is None:
+        return Change(changed=False)
+    masked = 0
+    if ambient is not None:
+        own = crop.of(ambient.mask) & (distance(crop.of(before), crop.of(after)) > limits.levels)
+        masked = int(own.sum())
+        after = without(before, after, crop, ambient)
+        crop = ssim.changed_crop(before, after)
+        if crop is None:
+            return Change(changed=False, masked=masked)
+    return _judge(before, after, crop, limits, lossy, masked)
+
+
+def _judge(before: Any, after: Any, crop: ssim.Crop, limits: Thresholds, lossy: bool, masked: int) -> Change:
+    import numpy as np
+
+    size = before.shape[:2]
+    apart = distance(crop.of(before), crop.of(after))
+    windows = np.zeros(crop.grown(ssim.RADIUS, *size).of(before).shape[:2], bool)
+    similarity, shift = _windows(before, after, crop, apart, limits, windows)
+    block, blocks = _blocks(before, after, crop, limits.block)
+    clear = block > limits.block
+    noise = lossy or (not clear and bool(windows.any()) and _spread(before, after, crop))
+    significant = blocks if noise else windows | blocks if clear else windows
+    held = _near(apart > limits.levels, significant, crop, size)
+    region = _around(held, crop)
+    return Change(
+        changed=region is not None,
+        similarity=similarity,
+        shift=shift,
+        block=block,
+        region=region,
+        share=float(held.sum()) / (size[0] * size[1]),
+        coverage=_coverage(before, after, held, crop, region),
+        noise=noise,
+        masked=masked,
+    )
+
+
+def _windows(
+    before: Any, after: Any, crop: ssim.Crop, apart: Any, limits: Thresholds, found: NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Lowest SSIM and largest shift; sets in `found`, of the crop grown by the radius, the windows beyond a limit."""
+    size = before.shape[:2]
+    frame = crop.grown(ssim.RADIUS, *size)
+    lowest, largest = 1.0, 0.0
+    for part in ssim.crops(apart > 0, crop):
+        for middle, values, shifts in ssim.local(before, after, part):
+            lowest = min(lowest, float(values.min()))
+            largest = max(largest, float(abs(shifts).max()))
+            here = middle.within(frame).of(found)
+            here |= (values < limits.similarity) | (abs(shifts) > limits.shift)
+    return lowest, largest
+
+
+def _blocks(before: Any, after: Any, crop: ssim.Crop, limit: float) -> tuple[float, NDArray[np.bool_]]:
+    """Largest difference of a block's mean; and the pixels of blocks beyond the limit, in the crop grown by the radius."""
+    import numpy as np
+
+    size = before.shape[:2]
+    wide = crop.aligned(_CHROMA_BLOCK, *size)
+    difference = wide.of(after).astype(np.float32) - wide.of(before)
+    red, green, blue = (difference[:, :, channel] for channel in range(3))
+    # Brightness and chroma as JPEG has them (ITU-T T.871).
+    luma = 0.299 * red + 0.587 * green + 0.114 * blue
+    means = [
+        (_block_means(luma, _BLOCK), _BLOCK),
+        (_block_means(0.564 * (blue - luma), _CHROMA_BLOCK), _CHROMA_BLOCK),
+        (_block_means(0.713 * (red - luma), _CHROMA_BLOCK), _CHROMA_BLOCK),
+    ]
+    largest = max(float(values.max()) for values, _ in means)
+    flags = np.zeros(luma.shape, bool)
+    for values, side in means:
+        if (values > limit).any():
+            flags |= ssim.pixels_of(values > limit, side, *luma.shape)
+    frame = crop.grown(ssim.RADIUS, *size)
+    found = np.zeros((frame.bottom - frame.top, frame.right - frame.left), bool)
+    crop.within(frame).of(found)[...] = crop.within(wide).of(flags)
+    return largest, found
+
+
+def _block_means(values: NDArray[Any], side: int) -> NDArray[Any]:
+    """Absolute mean of every block of `side` px; blocks cut by the edge are means of what is there."""
+    import numpy as np
+
+    height, width = values.shape
+    rows, columns = np.arange(0, height, side), np.arange(0, width, side)
+    sums = np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
+    counts = np.outer(np.minimum(side, height - rows), np.minimum(side, width - columns))
+    return np.abs(sums / counts).astype(np.float32)
+
+
+def _near(
+    strong: NDArray[np.bool_], significant: NDArray[np.bool_], crop: ssim.Crop, size: tuple[int, int]
+) -> NDArray[np.bool_]:
+    """The pixels of a crop that differ by more than noise and lie in a significant window."""
+    from scipy import ndimage
+
+    if not significant.any():
+        return strong & False
+    near = ndimage.maximum_filter(significant, size=2 * ssim.RADIUS + 1)
+    frame = crop.grown(ssim.RADIUS, *size)
+    held: NDArray[np.bool_] = strong & crop.within(frame).of(near)
+    return held
+
+
+def _around(held: NDArray[np.bool_], crop: ssim.Crop) -> ssim.Crop | None:
+    import numpy as np
+
+    down, across = np.flatnonzero(held.any(axis=1)), np.flatnonzero(held.any(axis=0))
+    if not down.size:
+        return None
+    top, left = crop.top, crop.left
+    return ssim.Crop(top + int(down[0]), top + int(down[-1]) + 1, left + int(across[0]), left + int(across[-1]) + 1)
+
+
+def _spread(before: Any, after: Any, crop: ssim.Crop) -> bool:
+    """Whether nearly every tile that holds something differs, as a codec's noise makes it."""
+    return _share_of_tiles(before, after, (crop.of(before) != crop.of(after)).any(axis=2), crop) >= _SPREAD
+
+
+def _coverage(before: Any, after: Any, held: NDArray[np.bool_], crop: ssim.Crop, region: ssim.Crop | None) -> float:
+    """The share of what the picture holds that changed; 0 without a look where little of the picture can have."""
+    height, width = before.shape[:2]
+    if region is None or (region.bottom - region.top) * (region.right - region.left) < 0.25 * height * width:
+        return 0.0
+    return _share_of_tiles(before, after, held, crop)
+
+
+def _share_of_tiles(before: Any, after: Any, flags: NDArray[np.bool_], crop: ssim.Crop) -> float:
+    """Share of the tiles holding something, in either picture, in which a pixel is flagged; `flags` is of the crop."""
+    import numpy as np
+
+    side = min(TILE, *before.shape[:2])
+    filled = _filled(before, side) | _filled(after, side)
+    whole = np.zeros(before.shape[:2], bool)
+    crop.of(whole)[...] = flags
+    flagged = ssim.tiles_of(whole[: filled.shape[0] * side, : filled.shape[1] * side], side)
+    count = int((filled | flagged).sum())
+    return float(flagged.sum()) / count if count else 0.0
+
+
+def _filled(pixels: NDArray[np.uint8], side: int) -> NDArray[np.bool_]:
+    """Which whole tiles hold anything but one flat colour."""
+    height, width = (extent // side * side for extent in pixels.shape[:2])
+    tiles = pixels[:height, :width].reshape(height // side, side, width // side, side, 3)
+    filled: NDArray[np.bool_] = (tiles.max(axis=(1, 3)) - tiles.min(axis=(1, 3))).max(axis=2) > 0
+    return filled

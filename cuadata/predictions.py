@@ -1,0 +1,192 @@
+"""Logged model outputs: found their questions, read through a format, never guessed at.
+
+A predictions file is JSON lines. A line names its question by `id` (the gold item's) or by the gold set's own columns, and
+holds the model's text, or a list of sampled texts. Several lines for one question are samples of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cuadata.contracts import Format, Gold, ParseFailure, View
+from cuadata.errors import CallError, DataError
+from cuadata.types import Action, Point
+
+#: Which of several points in a text is the answer.
+Which = Literal["first", "last"]
+#: Where the text stands, the first that is there.
+TEXTS = (
+    "raw_prediction",
+    "output",
+    "outputs",
+    "raw_output",
+    "model_output",
+    "prediction",
+    "response",
+    "completion",
+    "completions",
+    "generated_text",
+    "answer",
+    "text",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A question and every text that a model gave for it."""
+
+    gold: Annotated[Gold, "the question"]
+    texts: Annotated[tuple[str, ...], "the model's texts, in the file's order"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    """A predictions file against a gold set."""
+
+    answered: Annotated[tuple[Answered, ...], "in the gold set's order"]
+    missing: Annotated[tuple[str, ...], "ids of questions of the same kinds that have no answer"]
+    unknown: Annotated[tuple[str, ...], "lines that name no question of the set"]
+    reworded: Annotated[int, "answers to an instruction that the set has in other words now"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One text as a format reads it."""
+
+    action: Annotated[Action | None, "None where it could not be read"]
+    point: Annotated[Point | None, "where it clicks, CSS px; None where it does not"]
+    failure: Annotated[str | None, "kind and cause where it could not be read: 'no_action: ...'"]
+
+
+def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Place and content of each line that is not blank. DataError that names the line where it is no JSON object."""
+    with path.open(encoding="utf-8") as opened:
+        for number, line in enumerate(opened, 1):
+            if not line.strip():
+                continue
+            place = f"{path}:{number}"
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise DataError(f"no JSON: {error}", place=place) from error
+            if not isinstance(row, dict):
+                raise DataError("a prediction is a JSON object that names its question and holds a text", place=place)
+            yield place, row
+
+
+def texts(row: Mapping[str, Any], place: str) -> tuple[str, ...]:
+    """The model's texts in a line; null is an empty text. DataError where no column holds any."""
+    for name in TEXTS:
+        if name in row:
+            held = row[name] if isinstance(row[name], list) else [row[name]]
+            return tuple(t if isinstance(t, str) else "" if t is None else json.dumps(t) for t in held)
+    raise DataError(f"no column holds the model's text; one of {', '.join(TEXTS)} is wanted", place=place)
+
+
+def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], *, kind: str | None = None) -> Matched:
+    """Find the question of each line.
+
+    Where the columns fit questions of several kinds (one step has a direct and a relational instruction), the line's
+    `kind` or `instruction_type` decides, then its instruction; lines with an instruction that was reworded since belong
+    to the kind that most of the file has, or to `kind`. CallError where that is not to be told; DataError where no line
+    fits the set.
+    """
+    index, held = _Index(golds), list(rows)
+    kinds = Counter(g.kind for _, row in held if (g := index.exact(row, kind)) is not None)
+    usual = kind or next((k for k, _ in kinds.most_common(1)), None)
+    found: dict[str, list[str]] = {}
+    unknown, reworded = [], 0
+    for place, row in held:
+        one = index.exact(row, kind)
+        if one is None:
+            one = index.usual(row, usual, place)
+            reworded += one is not None
+        if one is None:
+            unknown.append(place)
+            continue
+        found.setdefault(one.task.id, []).extend(texts(row, place))
+    if not found:
+        raise DataError(f"none of {len(held)} predictions names a question of the gold set")
+    seen = {g.kind for g in golds if g.task.id in found}
+    return Matched(
+        answered=tuple(Answered(gold=g, texts=tuple(found[g.task.id])) for g in golds if g.task.id in found),
+        missing=tuple(g.task.id for g in golds if g.kind in seen and g.task.id not in found),
+        unknown=tuple(unknown),
+        reworded=reworded,
+    )
+
+
+class _Index:
+    """Questions by id and by the set's own columns."""
+
+    def __init__(self, golds: Sequence[Gold]) -> None:
+        self.by_id = {g.task.id: g for g in golds}
+        self.names = tuple(c.name for c in golds[0].columns) if golds else ()
+        self.by_columns: dict[tuple[str, ...], list[Gold]] = {}
+        for one in golds:
+            self.by_columns.setdefault(tuple(c.value for c in one.columns), []).append(one)
+
+    def fitting(self, row: Mapping[str, Any]) -> list[Gold]:
+        if str(row.get("id")) in self.by_id:
+            return [self.by_id[str(row["id"])]]
+        if not self.names or not all(name in row for name in self.names):
+            return []
+        return self.by_columns.get(tuple(str(row[name]) for name in self.names), [])
+
+    def exact(self, row: Mapping[str, Any], kind: str | None) -> Gold | None:
+        """The question that a line names without doubt."""
+        fitting = self.fitting(row)
+        named = row.get("kind", row.get("instruction_type"))
+        for wanted in (named, kind):
+            if any(g.kind == wanted for g in fitting):
+                fitting = [g for g in fitting if g.kind == wanted]
+        if len(fitting) > 1:
+            fitting = [g for g in fitting if g.task.instruction == row.get("instruction")]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def usual(self, row: Mapping[str, Any], kind: str | None, place: str) -> Gold | None:
+        """The question of the usual kind, for a line whose instruction fits none."""
+        fitting = self.fitting(row)
+        if len(fitting) > 1 and kind is None:
+            kinds = " or ".join(sorted({g.kind for g in fitting}))
+            raise CallError(f"{place}: the instruction is not in the gold set; say the kind of question: {kinds}")
+        return next((g for g in fitting if g.kind == kind), None)
+
+
+def view(gold: Gold, frame: str | None = None) -> View:
+    """What a format needs to read an answer to this question; `frame` overrides the frame of the logged outputs."""
+    return View(image=gold.image, viewport=gold.task.viewport, frame=frame or gold.frame)
+
+
+def usual(format: Format) -> Which:
+    """Which point of a text is the answer: the last of a family that only points, the first action of one that acts.
+
+    A family that only points may think before it answers, and one that runs on repeats itself: published figures of
+    GUI-Perturbed take its last point. What an acting model says after its first action was meant for a later page.
+    """
+    return "last" if getattr(format, "says", None) == {"click"} else "first"
+
+
+def read(text: str, format: Format, seen: View, which: Which = "first") -> Reading:
+    """One text through a format. Where its first action has no point, that of a later one counts."""
+    try:
+        if which == "last":
+            action = next(a for a in reversed(format.read_all(text, seen)) if a.point is not None)
+            return Reading(action=action, point=action.point, failure=None)
+        action = format.read(text, seen)
+        point = action.point
+        if point is None and action.type not in ("done", "infeasible"):
+            point = next((a.point for a in format.read_all(text, seen) if a.point is not None), None)
+    except ParseFailure as failure:
+        return Reading(action=None, point=None, failure=f"{failure.kind}: {failure}")
+    return Reading(action=action, point=point, failure=None)
+
+
+def kind_of(failure: str) -> str:
+    """The kind that a failure begins with: no_action, broken, coordinates_out_of_range, ..."""
+    return failure.partition(":")[0]

@@ -1,0 +1,137 @@
+"""What the evaluation commands show: tables and words on stderr, one JSON object on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+
+def data(result: Mapping[str, Any]) -> None:
+    """One object on stdout."""
+    sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
+
+
+def say(words: str) -> None:
+    """A line on stderr."""
+    sys.stderr.write(words + "\n")
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on stderr; call what it gives once an item."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)
+
+
+def result(held: Mapping[str, Any]) -> None:
+    """The table of an evaluation, of logged answers or of episodes."""
+    if "by_variant" in held:
+        answers(held)
+    else:
+        episodes(held)
+
+
+def rate(held: Mapping[str, Any]) -> str:
+    """A rate with its interval, in percent: 65.5 [60.9, 69.8]."""
+    value, ends = held.get("accuracy", held.get("rate")), held.get("interval")
+    if value is None or ends is None:
+        return "-"
+    return f"{100 * value:.1f} [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
+
+
+def answers(result: Mapping[str, Any]) -> None:
+    """Accuracy by variant, where the misses went, and what policies that look at nothing reach."""
+    told = [name for name, held in result["by_variant"].items() if "misses" in held]
+    head = ["", "n", "accuracy, % [95 %]", "unread", *(["on the reference, % of misses"] if told else [])]
+    body = [_answer_row(name, held, bool(told)) for name, held in {**result["by_variant"], "all": result}.items()]
+    trivial = [
+        [f"trivial: {name}", f"{held['n']}", rate(held), *([""] * (len(head) - 3))]
+        for name, held in result["trivial"].items()
+    ]
+    table(f"{result['name']} on {result['what']}, {result['tolerance_px']:g} px of slack", head, [*body, *trivial])
+    for variant, held in result["flips"].items():
+        say(
+            f"{variant} against {held['against']}: {held['broken']} broken, {held['fixed']} fixed of {held['n']} "
+            f"({100 * (held['rate'] or 0):.1f} % flip), p = {held['p']:.2g}"
+        )
+    for name, words in (("missing", "questions have no answer"), ("unknown", "lines name no question of the set")):
+        if result[name]:
+            say(f"{result[name]} {words}")
+
+
+def _answer_row(name: str, held: Mapping[str, Any], told: bool) -> list[str]:
+    found = [name, f"{held['n']}", rate(held), f"{held['parse_failures']}"]
+    if told:
+        share = held.get("misses", {}).get("on_reference", {}).get("share")
+        found.append("" if share is None else f"{100 * share:.1f} of {held['misses']['n']}")
+    return found
+
+
+def episodes(result: Mapping[str, Any]) -> None:
+    """Exact and default success beside the trivial policies, and how episodes failed."""
+    lines = {result["name"]: result, **{f"trivial: {k}": v for k, v in result["trivial"].items()}}
+    body = [[name, f"{held['n']}", rate(held["exact"]), rate(held["default"])] for name, held in lines.items()]
+    table(f"{result['name']} on {result['what']}", ["", "n", "exact, % [95 %]", "default, % [95 %]"], body)
+    for size, held in result["by_size"].items():
+        say(f"size {size}: exact {rate(held['exact'])} of {held['n']}")
+    for name, held in result["failures"].items():
+        say(f"{name.replace('_', ' ')}: {held['episodes']} episodes")
+
+
+def comparison(result: Mapping[str, Any]) -> None:
+    """The verdict of each paired test."""
+    named = {"exact": result["exact"], "default": result["default"], **result["by_variant"]}
+    lines = {name: held for name, held in named.items() if held is not None}
+    body = [
+        [
+            name,
+            f"{held['n']}",
+            rate(held["first"]),
+            rate(held["second"]),
+            f"{100 * held['difference']:+.1f} [{100 * held['interval'][0]:+.1f}, {100 * held['interval'][1]:+.1f}]",
+            f"{held['mcnemar']['p']:.2g}",
+            "none" if held["smallest"] is None else f"{100 * held['smallest']:.1f}",
+        ]
+        for name, held in lines.items()
+    ]
+    head = ["", "n", "first, %", "second, %", "difference, points", "p", "smallest shown"]
+    table(f"{result['second']} against {result['first']} on {result['what']}", head, body)
+    for name, held in lines.items():
+        say(f"{name}: {held['verdict']}")
+    if result["only_first"] or result["only_second"]:
+        say(f"left out: {result['only_first']} items of the first alone, {result['only_second']} of the second alone")
+
+
+def selection(result: Mapping[str, Any]) -> None:
+    """What was kept, and why the rest was not."""
+    total = max(1, result["judged"])
+    found = {"kept": result["kept"], **result["reasons"]}
+    rows = [[name.replace("_", " "), f"{count}", f"{100 * count / total:.1f}"] for name, count in found.items()]
+    low, high = result["bounds"]
+    title = f"{result['kept']} of {result['judged']} kept: {result['by'].replace('_', ' ')} from {low:g} to {high:g}"
+    table(title, ["", "questions", "%"], rows)
+    for name, count in result["vouched"].items():
+        say(f"{count} that no rollout hit were kept on the word of {name}")
+
+
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table on stderr."""
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=None, header_style="bold", pad_edge=False)
+    for number, name in enumerate(head):
+        shown.add_column(name, justify="left" if number == 0 else "right")
+    for line in rows:
+        shown.add_row(*line)
+    console = Console(stderr=True)
+    console.print(title, style="bold", highlight=False, markup=False)
+    console.print(shown)

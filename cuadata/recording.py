@@ -1,0 +1,309 @@
+"""Recordings on disk: written a step at a time so that a crash costs at most the step in flight, read back whole.
+
+A recording is a folder; `cuadata.recording_files` names what is in it, docs/recording.md explains every field.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cuadata import __version__, image, ink, pictures, recording_files, recording_lock
+from cuadata.errors import DataError
+from cuadata.recording_files import Ending, Header, Line
+from cuadata.recording_reader import MAX_LINE, find, read, read_all, read_header
+from cuadata.recording_versions import migrate
+from cuadata.schema import from_json, to_json
+from cuadata.types import SCHEMA_VERSION, Element, Image, Observation, Outcome, Size, Step, Task
+
+__all__ = ["Writer", "create", "find", "migrate", "read", "read_all", "read_header", "resume"]
+
+
+def create(
+    folder: str | Path,
+    *,
+    id: str,
+    instruction: str,
+    source: str,
+    task: Task | None = None,
+    viewport: Size = Size(1280, 720),
+    device_pixel_ratio: float = 1.0,
+    browser: str = "",
+    site: str = "",
+    notes: tuple[str, ...] = (),
+) -> Writer:
+    """Begin a recording in a new folder. DataError where the folder exists, is locked, or cannot be written."""
+    path = Path(folder)
+    header = Header(
+        schema_version=SCHEMA_VERSION,
+        id=id,
+        instruction=instruction,
+        source=source,
+        task=task,
+        viewport=viewport,
+        device_pixel_ratio=device_pixel_ratio,
+        browser=browser,
+        site=site,
+        recorder=f"cuadata {__version__}",
+        notes=notes,
+    )
+    if not id:
+        raise DataError("a recording needs an id", place=str(path))
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError as error:
+        held = recording_lock.holder(path) if path.is_dir() else None
+        why = f"{held} holds it" if held else "it exists already"
+        raise DataError(f"{why}; a recording begins in a folder of its own", place=str(path)) from error
+    except OSError as error:
+        raise recording_files.said(error, str(path), "the folder cannot be made") from error
+    try:
+        recording_lock.take(path)
+        (path / recording_files.BLOBS).mkdir()
+        recording_files.write_whole(path / recording_files.HEADER, to_json(header))
+        (path / recording_files.STEPS).touch()
+        recording_files.sync_folder(path)
+    except OSError as error:
+        raise recording_files.said(error, str(path), "the recording cannot be begun") from error
+    return Writer(path, header.id, count=0, last_time=None)
+
+
+def resume(folder: str | Path, *, take_over: bool = False) -> Writer:
+    """Go on with a recording that was interrupted; a torn last line is cut off.
+
+    DataError where a living process holds it, where a dead one does and `take_over` is False, and where it has ended.
+    """
+    path = Path(folder)
+    header = read_header(path)
+    if (path / recording_files.OUTCOME).exists():
+        raise DataError("it has ended; a new attempt is a new recording", place=str(path))
+    recording_lock.take(path, take_over=take_over)
+    try:
+        read_back = read(path, pictures=False)
+        _cut_torn_line(path / recording_files.STEPS, len(read_back.steps))
+    except BaseException:
+        recording_lock.release(path)
+        raise
+    last = read_back.steps[-1] if read_back.steps else None
+    return Writer(path, header.id, count=last.index + 1 if last else 0, last_time=last.time if last else None)
+
+
+def _cut_torn_line(path: Path, whole: int) -> None:
+    """Cut a steps file after its whole lines, and end the last of them."""
+    data = path.read_bytes()
+    lines = data.split(b"\n")[:whole]
+    kept = b"".join(line + b"\n" for line in lines)
+    if kept == data:
+        return
+    with open(path, "r+b") as file:
+        file.truncate(min(len(kept), len(data)))
+        if len(kept) > len(data):  # the step is whole, only the end of its line was lost
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What was added last, so that it can be taken back."""
+
+    start: int  # where its line begins, bytes
+    blobs: tuple[Path, ...]  # those that it was the first to need
+    time_before: float | None
+
+
+class Writer:
+    """Appends steps to a recording. A context manager: left by an error, it notes the error as the outcome."""
+
+    def __init__(self, path: Path, id: str, *, count: int, last_time: float | None) -> None:
+        self.path = path
+        self.id = id
+        self._count = count
+        self._last_time = last_time
+        self._open = True
+        self._stored: dict[str, Image] = {}
+        self._packed: tuple[tuple[Element, ...], str] | None = None
+        self._new: list[Path] = []
+        self._last: _Last | None = None
+        self._steps = open(path / recording_files.STEPS, "ab", buffering=0)  # noqa: SIM115 - held until close
+        self._end = self._steps.seek(0, os.SEEK_END)
+
+    def __len__(self) -> int:
+        """How many steps are on the disk."""
+        return self._count
+
+    def add(self, step: Step) -> None:
+        """Store a step: its blobs first, then its line, both flushed to the disk before this returns.
+
+        DataError, naming the recording and the step, where the step is not the next one, its time goes back, a picture
+        is not what its record says, or the disk takes no more; what was stored before stays whole.
+        """
+        place = f"{self.path}, step {step.index}"
+        self._check(step, place)
+        self._new = []
+        try:
+            before = self._bare(step.observation, place)
+            later = None if step.after is None else self._bare(step.after, place)
+            line = Line(
+                step=replace(step, target=_measured(step, place), observation=before, after=later),
+                elements=self._elements(step.observation.elements, place),
+                elements_after=None if step.after is None else self._elements(step.after.elements, place),
+            )
+            text = _readable(line, place)
+            if self._new:
+                recording_files.sync_folder(self.path / recording_files.BLOBS)
+            start = self._append(text + b"\n")
+        except OSError as error:
+            raise recording_files.said(error, place, "the step cannot be stored") from error
+        self._last = _Last(start, tuple(self._new), self._last_time)
+        self._count, self._last_time = step.index + 1, step.time
+
+    def drop_last(self) -> None:
+        """Take back the step that was added last, with the pictures and elements that no other step has.
+
+        For a person who wants a step forgotten on the spot. DataError where this writer has added none, or has dropped
+        it already.
+        """
+        if self._last is None or not self._open:
+            raise DataError("there is no step to take back", place=str(self.path))
+        last, self._last = self._last, None
+        self._steps.truncate(last.start)
+        self._end = last.start
+        os.fsync(self._steps.fileno())
+        for path in last.blobs:
+            path.unlink(missing_ok=True)
+        self._stored = {name: held for name, held in self._stored.items() if self._has(held)}
+        self._packed = None
+        self._count, self._last_time = self._count - 1, last.time_before
+
+    def close(self, outcome: Outcome, *, instruction: str | None = None, notes: tuple[str, ...] = ()) -> None:
+        """End the recording and give the lock back. `instruction` is what was asked, where it was said only later."""
+        if not self._open:
+            return
+        self._open = False
+        ending = Ending(outcome=outcome, instruction=instruction, notes=notes, steps=self._count)
+        try:
+            self._steps.close()
+            recording_files.write_whole(self.path / recording_files.OUTCOME, to_json(ending))
+            recording_files.sync_folder(self.path)
+        except OSError as error:
+            raise recording_files.said(error, str(self.path), "the outcome cannot be stored") from error
+        finally:
+            recording_lock.release(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close(Outcome(ended="interrupted", reason="closed before an outcome was known"))
+        elif isinstance(error, Exception):
+            self.close(Outcome(ended="error", reason=f"{type(error).__name__}: {error}"[:500]))
+        else:
+            self.close(Outcome(ended="interrupted", reason=type(error).__name__))
+
+    def _check(self, step: Step, place: str) -> None:
+        if not self._open:
+            raise DataError("the recording is closed", place=place)
+        if step.index != self._count:
+            raise DataError(f"step {self._count} comes next", place=place)
+        if self._last_time is not None and step.time < self._last_time:
+            raise DataError(f"its time goes back, from {self._last_time} to {step.time} s", place=place)
+
+    def _bare(self, observation: Observation, place: str) -> Observation:
+        shot = observation.screenshot
+        return replace(observation, elements=(), screenshot=None if shot is None else self._picture(shot, place))
+
+    def _picture(self, picture: Image, place: str) -> Image:
+        """The description of a picture whose bytes are on the disk, checked and hashed the first time it comes."""
+        held = self._stored.get(picture.sha256)
+        if held is not None and (held.width, held.height) == (picture.width, picture.height):
+            return held
+        try:
+            data = image.read(picture)
+            found = image.from_bytes(data, phash=False, keep=False)
+            phash = picture.phash or image.perceptual_hash(pictures.load(data))
+        except ValueError as error:
+            raise DataError(f"the picture cannot be stored: {error}", place=place) from error
+        if found.sha256 != picture.sha256:
+            raise DataError(f"the picture's bytes are not those of {picture.sha256[:12]}, which it names", place=place)
+        if (found.width, found.height) != (picture.width, picture.height):
+            raise DataError(
+                f"the picture is {found.width}x{found.height} px, its record says {picture.width}x{picture.height}",
+                place=place,
+            )
+        described = replace(found, phash=phash)
+        self._store(recording_files.picture_path(self.path, described, place), data)
+        self._stored[described.sha256] = described
+        return described
+
+    def _elements(self, elements: tuple[Element, ...], place: str) -> str | None:
+        """The name of the blob that holds these elements; None for no elements."""
+        if not elements:
+            return None
+        if self._packed is not None and self._packed[0] is elements:
+            return self._packed[1]
+        data = recording_files.pack(elements)
+        try:
+            recording_files.unpack(data)
+        except ValueError as error:
+            raise DataError(f"its elements cannot be stored: {error}", place=place) from error
+        name = recording_files.sha256(data)
+        self._store(recording_files.elements_path(self.path, name, place), data)
+        self._packed = (elements, name)
+        return name
+
+    def _store(self, path: Path, data: bytes) -> None:
+        if recording_files.write_once(path, data):
+            self._new.append(path)
+
+    def _has(self, picture: Image) -> bool:
+        return recording_files.picture_path(self.path, picture, str(self.path)).exists()
+
+    def _append(self, text: bytes) -> int:
+        """Add a line and flush it; where it begins. Where that fails, what was written of it is cut off again."""
+        start = self._end
+        if self._steps.seek(0, os.SEEK_END) != start:
+            self._steps.truncate(start)  # left of a line that could neither be written nor cut off
+        try:
+            left = memoryview(text)
+            while left:
+                left = left[self._steps.write(left) or 0 :]
+            os.fsync(self._steps.fileno())
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._steps.truncate(start)
+            raise
+        self._end = start + len(text)
+        return start
+
+
+def _measured(step: Step, place: str) -> Element | None:
+    """The target with how much there is to see at its place, taken now so that nobody has to decode the picture again."""
+    target, shot = step.target, step.observation.screenshot
+    if target is None or target.bbox is None or target.evidence.spread is not None or shot is None:
+        return target
+    try:
+        levels = ink.spread(pictures.load(shot), target.bbox, step.observation.viewport)
+    except image.BadImage as error:
+        raise DataError(f"the picture cannot be stored: {error}", place=place) from error
+    return replace(target, evidence=replace(target.evidence, spread=levels))
+
+
+def _readable(line: Line, place: str) -> bytes:
+    """The line as JSON, read back once: what cannot be read is never written. DataError names the field."""
+    try:
+        text = to_json(line)
+        from_json(text, Line)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"the step cannot be stored: {error}", place=place) from error
+    if len(text) > MAX_LINE:
+        raise DataError(f"the step is {len(text)} bytes long, over the limit of {MAX_LINE}", place=place)
+    return text

@@ -1,0 +1,175 @@
+"""What a recording's folder holds: names of its files, the records in them, and blobs that are written once.
+
+header.json    a `Header`: what was known before the first step
+steps.jsonl    a `Line` for each step, appended and flushed to the disk before the next step begins
+blobs/         pictures as `SHA256.png` (or jpeg, webp) and elements as `SHA256.json.gz`, each stored once
+outcome.json   an `Ending`: how it ended; not there while it runs and where it was interrupted
+lock           a `recording_lock.Holder`: only while a process records into it
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import hashlib
+import os
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+from cuadata.errors import DataError
+from cuadata.schema import from_json, to_json
+from cuadata.types import Element, Image, Observation, Outcome, Size, Step, Task
+
+HEADER, STEPS, BLOBS, OUTCOME = "header.json", "steps.jsonl", "blobs", "outcome.json"
+#: The elements of one observation may take this many bytes as text; those of a page of 10,000 elements take 9 MB.
+MAX_ELEMENTS = 64 * 2**20
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_FORMAT = re.compile(r"[a-z0-9]{1,8}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What is known before the first step; it stands in header.json."""
+
+    schema_version: Annotated[int, "version of the format; see `cuadata.types.SCHEMA_VERSION`"]
+    id: Annotated[str, "unique in a dataset"]
+    instruction: Annotated[str, "what the actor was asked to do; the ending may hold a later wording"]
+    source: Annotated[str, "who or what acted: person, script, oracle, the name of a policy or of a source"]
+    viewport: Annotated[Size, "CSS px, at the start"]
+    task: Annotated[Task | None, "the task, where there is one"] = None
+    device_pixel_ratio: Annotated[float, "image px for one CSS px, at the start"] = 1.0
+    browser: Annotated[str, "build and kind of the browser"] = ""
+    site: Annotated[str, "host or family of the pages, for splits"] = ""
+    recorder: Annotated[str, "version of cuadata that recorded it"] = ""
+    notes: Annotated[tuple[str, ...], "what the recorder or the importer had to say at the start"] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of steps.jsonl: a step whose pictures are descriptions and whose elements are names of blobs."""
+
+    step: Annotated[Step, "the step; pictures without bytes and path, observations without elements"]
+    elements: Annotated[str | None, "sha256 of the blob with the elements before the action; None: there are none"] = (
+        None
+    )
+    elements_after: Annotated[str | None, "sha256 of the blob with the elements after it; None: there are none"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a recording ended; it stands in outcome.json."""
+
+    outcome: Annotated[Outcome, "how it ended"]
+    instruction: Annotated[str | None, "what was asked, where it was said or mended later; None: as in the header"] = (
+        None
+    )
+    notes: Annotated[tuple[str, ...], "what the recorder had to say at the end"] = ()
+    steps: Annotated[int | None, "how many steps were recorded; None where that was not counted"] = field(default=None)
+
+
+def picture_path(folder: Path, image: Image, place: str) -> Path:
+    """Where a picture's bytes lie. DataError where its record could lead out of the folder."""
+    if not _SHA256.fullmatch(image.sha256) or not _FORMAT.fullmatch(image.format):
+        raise DataError(f"'{image.sha256[:80]}.{image.format[:20]}' is no name of a picture", place=place)
+    return folder / BLOBS / f"{image.sha256}.{image.format}"
+
+
+def elements_path(folder: Path, sha256: str, place: str) -> Path:
+    """Where an observation's elements lie. DataError where the name could lead out of the folder."""
+    if not _SHA256.fullmatch(sha256):
+        raise DataError(f"'{sha256[:80]}' is no sha256 of elements", place=place)
+    return folder / BLOBS / f"{sha256}.json.gz"
+
+
+def pack(elements: tuple[Element, ...]) -> bytes:
+    """Elements as a blob: the same elements give the same bytes, since no time stands in the archive's head."""
+    return gzip.compress(to_json(elements), compresslevel=1, mtime=0)
+
+
+def unpack(data: bytes) -> tuple[Element, ...]:
+    """Elements from a blob; ValueError where it is damaged, or larger than any page's elements."""
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        text = reader.decompress(data, MAX_ELEMENTS)
+    except zlib.error as error:
+        raise ValueError(f"the archive of elements is damaged: {error}") from error
+    if not reader.eof:
+        why = f"over the limit of {MAX_ELEMENTS} bytes" if len(text) == MAX_ELEMENTS else "cut off"
+        raise ValueError(f"the archive of elements is {why}")
+    return from_json(text, tuple[Element, ...])
+
+
+def bare_image(image: Image | None) -> Image | None:
+    """A picture's description, without bytes and path."""
+    return None if image is None else replace(image, data=None, path=None)
+
+
+def bare(observation: Observation) -> Observation:
+    """An observation as it stands in a line: its elements and its picture's bytes are blobs."""
+    return replace(observation, elements=(), screenshot=bare_image(observation.screenshot))
+
+
+def sha256(data: bytes) -> str:
+    """Hex digest that names a blob."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_once(path: Path, data: bytes) -> bool:
+    """Write a blob under its name unless it is there; whether it was written. It is never seen half written."""
+    if path.exists():
+        return False
+    write_whole(path, data)
+    return True
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write or replace a file so that it is there whole or not at all, also after a power cut."""
+    half = path.with_name(f"{path.name}.{os.getpid()}.half")
+    try:
+        with open(half, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(half, path)
+    except BaseException:
+        half.unlink(missing_ok=True)
+        raise
+
+
+def sync_folder(path: Path) -> None:
+    """Make names in a folder last; not every system lets a folder be opened."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except (PermissionError, IsADirectoryError):
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def said(error: OSError, place: str, what: str) -> DataError:
+    """An error of the disk in words, with the recording and the step."""
+    words = {
+        errno.ENOSPC: "the disk is full",
+        errno.EDQUOT: "the quota is used up",
+        errno.EFBIG: "the file would be larger than allowed",
+        errno.EROFS: "the disk is read-only",
+        errno.EACCES: "writing is not permitted",
+        errno.EPERM: "writing is not permitted",
+    }
+    return DataError(f"{what}: {words.get(error.errno or 0, error.strerror or str(error))}", place=place)
+
+
+def kept(read: Callable[[], bytes], place: str, what: str) -> bytes:
+    """Bytes of a file, or a DataError that says which file of which recording is not there."""
+    try:
+        return read()
+    except FileNotFoundError as error:
+        raise DataError(f"{what} is not there", place=place) from error
+    except OSError as error:
+        raise said(error, place, f"{what} cannot be read") from error

@@ -1,0 +1,9 @@
+"""Trajectory -> what is learnt from: examples, chunks and transitions, cut at boundaries that the evidence shows."""
+
+from __future__ import annotations
+
+from cuadata.chunks import chunks, transitions
+from cuadata.examples import examples, history_lines
+from cuadata.phases import phases
+
+__all__ = ["chunks", "examples", "history_lines", "phases", "transitions"]

@@ -1,0 +1,190 @@
+"""Structural similarity where two pictures differ, and nowhere else.
+
+SSIM (Wang, Bovik, Sheikh and Simoncelli, "Image quality assessment: from error visibility to structural similarity",
+2004) in the form that scikit-image computes by default: a uniform window of 7x7 px, sample covariance, K1 = 0.01,
+K2 = 0.03, per channel. A window that holds no changed pixel has the value 1, so only windows that touch a changed pixel
+are computed, on crops that hold every pixel of those windows; the values are those of the whole picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Side of the square window, image px; the default of scikit-image.
+WINDOW = 7
+RADIUS = WINDOW // 2
+_C1 = (0.01 * 255) ** 2
+_C2 = (0.03 * 255) ** 2
+#: Changed pixels closer than this, in image px, come into one crop; it must exceed twice the window's reach.
+_GRID = 32
+#: With more groups than this one crop around all of them is cheaper.
+_MOST_CROPS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """A part of a picture, image px; bottom and right lie outside it."""
+
+    top: Annotated[int, "first row"]
+    bottom: Annotated[int, "row after the last"]
+    left: Annotated[int, "first column"]
+    right: Annotated[int, "column after the last"]
+
+    def of(self, pixels: NDArray[Any]) -> NDArray[Any]:
+        """The view of an array of (height, width, ...) that this crop names."""
+        return pixels[self.top : self.bottom, self.left : self.right]
+
+    def within(self, outer: Crop) -> Crop:
+        """The same part, counted from the corner of a crop around it."""
+        return Crop(self.top - outer.top, self.bottom - outer.top, self.left - outer.left, self.right - outer.left)
+
+    def grown(self, by: int, height: int, width: int) -> Crop:
+        """The crop widened on all sides by `by` px, inside a picture of that size."""
+        return Crop(
+            max(0, self.top - by),
+            min(height, self.bottom + by),
+            max(0, self.left - by),
+            min(width, self.right + by),
+        )
+
+    def aligned(self, to: int, height: int, width: int) -> Crop:
+        """The smallest crop on a grid of `to` px that holds this one, cut at the picture's edge."""
+        return Crop(
+            self.top // to * to,
+            min(height, -(-self.bottom // to) * to),
+            self.left // to * to,
+            min(width, -(-self.right // to) * to),
+        )
+
+
+def changed_crop(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> Crop | None:
+    """The smallest crop that holds every pixel that differs; None where the pictures are equal.
+
+    Both of shape (height, width, 3). Whole rows are compared first, eight bytes at a time where the row allows it.
+    """
+    import numpy as np
+
+    width = before.shape[1]
+    rows_before, rows_after = _rows(before), _rows(after)
+    differs = rows_before != rows_after
+    rows = np.flatnonzero(differs.any(axis=1))
+    if not rows.size:
+        return None
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    words = np.flatnonzero(differs[top:bottom].any(axis=0))
+    bytes_per_word = rows_before.itemsize
+    left = int(words[0]) * bytes_per_word // 3
+    right = min(width, -(-(int(words[-1]) + 1) * bytes_per_word // 3))
+    # A word spans pixels: look at the pixels of the two edges themselves.
+    columns = np.flatnonzero((before[top:bottom, left:right] != after[top:bottom, left:right]).any(axis=(0, 2)))
+    return Crop(top, bottom, left + int(columns[0]), left + int(columns[-1]) + 1)
+
+
+def _rows(pixels: NDArray[np.uint8]) -> NDArray[Any]:
+    import numpy as np
+
+    flat = np.ascontiguousarray(pixels).reshape(pixels.shape[0], -1)
+    return flat.view(np.uint64) if flat.shape[1] % 8 == 0 else flat
+
+
+def crops(changed: NDArray[np.bool_], offset: Crop) -> list[Crop]:
+    """Crops around the groups of changed pixels, exact to the pixel, far enough apart that no window touches two.
+
+    `changed` has the shape of `offset`; the crops are in the frame of the whole picture.
+    """
+    from scipy import ndimage
+
+    height, width = changed.shape
+    if not changed.any():
+        return []
+    if max(height, width) <= 2 * _GRID:
+        return [_tight(changed, offset, slice(0, height), slice(0, width))]
+    tiles = tiles_of(changed, _GRID)
+    labels, count = components(tiles)
+    if count > _MOST_CROPS:
+        return [_tight(changed, offset, slice(0, height), slice(0, width))]
+    found = []
+    for number, place in enumerate(ndimage.find_objects(labels), start=1):
+        rows = slice(place[0].start * _GRID, min(place[0].stop * _GRID, height))
+        columns = slice(place[1].start * _GRID, min(place[1].stop * _GRID, width))
+        own = pixels_of(labels[place] == number, _GRID, rows.stop - rows.start, columns.stop - columns.start)
+        part = changed[rows, columns] & own
+        found.append(_tight(part, offset, rows, columns))
+    return found
+
+
+def components(tiles: NDArray[np.bool_]) -> tuple[NDArray[Any], int]:
+    """Numbers from 1 for the groups of touching tiles, corners included, and how many there are."""
+    import numpy as np
+    from scipy import ndimage
+
+    found: Any = ndimage.label(tiles, structure=np.ones((3, 3)))
+    return found[0], int(found[1])
+
+
+def _tight(part: NDArray[np.bool_], offset: Crop, rows: slice, columns: slice) -> Crop:
+    import numpy as np
+
+    down, across = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
+    top, left = offset.top + rows.start, offset.left + columns.start
+    return Crop(top + int(down[0]), top + int(down[-1]) + 1, left + int(across[0]), left + int(across[-1]) + 1)
+
+
+def tiles_of(flags: NDArray[np.bool_], side: int) -> NDArray[np.bool_]:
+    """Which tiles of `side` px hold a set flag; the last row and column of tiles may be cut by the picture's edge."""
+    import numpy as np
+
+    height, width = flags.shape
+    padded = np.pad(flags, ((0, -height % side), (0, -width % side)))
+    tiles: Any = padded.reshape(padded.shape[0] // side, side, -1, side).any(axis=(1, 3))
+    return tiles  # type: ignore[no-any-return]
+
+
+def pixels_of(tiles: NDArray[np.bool_], side: int, height: int, width: int) -> NDArray[np.bool_]:
+    """The pixels of a picture of that size that lie in set tiles of `side` px."""
+    flags: NDArray[np.bool_] = tiles.repeat(side, axis=0).repeat(side, axis=1)[:height, :width]
+    return flags
+
+
+def local(before: NDArray[np.uint8], after: NDArray[np.uint8], crop: Crop) -> Iterator[tuple[Crop, Any, Any]]:
+    """SSIM and mean difference of every window that touches a crop, one channel at a time.
+
+    Yields, for each channel, the crop of the windows' middle pixels, their SSIM (-1 to 1), and the difference of the two
+    window means (levels, signed), both float64 of the crop's shape. Pictures of any size are allowed: at the edge
+    the window is mirrored as in scikit-image's full map.
+    """
+    import numpy as np
+
+    height, width = before.shape[:2]
+    middle = crop.grown(RADIUS, height, width)
+    around = middle.grown(RADIUS, height, width)
+    inner = middle.within(around)
+    for channel in range(before.shape[2]):
+        one = around.of(before)[:, :, channel].astype(np.float64)
+        other = around.of(after)[:, :, channel].astype(np.float64)
+        values, shift = ssim_map(one, other)
+        yield middle, inner.of(values), inner.of(shift)
+
+
+def ssim_map(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[Any, Any]:
+    """SSIM of every window of two single channels, and the difference of the window means; float64, levels 0 to 255."""
+    from scipy.ndimage import uniform_filter
+
+    def mean(values: Any) -> Any:
+        return uniform_filter(values, size=WINDOW)
+
+    sample = WINDOW**2 / (WINDOW**2 - 1)
+    mean_one, mean_other = mean(one), mean(other)
+    spread_one = sample * (mean(one * one) - mean_one * mean_one)
+    spread_other = sample * (mean(other * other) - mean_other * mean_other)
+    together = sample * (mean(one * other) - mean_one * mean_other)
+    values = ((2 * mean_one * mean_other + _C1) * (2 * together + _C2)) / (
+        (mean_one**2 + mean_other**2 + _C1) * (spread_one + spread_other + _C2)
+    )
+    return values, mean_other - mean_one
