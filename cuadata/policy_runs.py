@@ -281,14 +281,8 @@ def _episode(
     attempt: Attempt, first: Observation, played: Sequence[_Played], plan: Plan, seed: int, sample: int
 ) -> Episode:
     task, outcome = attempt.task, attempt.outcome
-    page = turns.last_page(attempt.steps) or first
-    start, end = turns.selections(task, first), turns.selections(task, page)
-    ending = Ending(
-        ended=outcome.ended,
-        success=outcome.success,
-        missing=None if end is None else end.missing,
-        extra=None if end is None else end.extra,
-    )
+    start = turns.selections(task, first)
+    ending = turns.ending(task, outcome, attempt.steps, first)
     return runs.episode(
         turns=tuple(_turns(attempt, played)),
         ending=ending,

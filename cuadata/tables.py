@@ -30,7 +30,7 @@ def summary(episodes: Sequence[Episode], trivial: Mapping[str, Sequence[Episode]
         **criteria(episodes),
         "unjudged": sum(e.success is None for e in episodes),
         "broken_down": sum(e.ended in ("error", "interrupted") for e in episodes),
-        "by_size": dict(sorted(sizes.items(), key=lambda one: int(one[0]))),
+        "by_size": dict(sorted(sizes.items(), key=_by_number)),
         "by_axis": _axes(episodes),
         "lengths": lengths(episodes),
         "ended": dict(sorted(Counter(e.ended for e in episodes).items())),
@@ -74,7 +74,15 @@ def _by(episodes: Iterable[Episode], keys: Callable[[Episode], Iterable[str]]) -
 
 def _axes(episodes: Sequence[Episode]) -> dict[str, Any]:
     names = sorted({axis.name for e in episodes for axis in e.axes})
-    return {name: dict(sorted(_by(episodes, partial(_values, name)).items())) for name in names}
+    return {name: dict(sorted(_by(episodes, partial(_values, name)).items(), key=_by_number)) for name in names}
+
+
+def _by_number(one: tuple[str, Any]) -> tuple[float, str]:
+    """Sorts values that are numbers as numbers, before those that are none."""
+    try:
+        return float(one[0]), one[0]
+    except ValueError:
+        return math.inf, one[0]
 
 
 def _values(axis: str, one: Episode) -> list[str]:

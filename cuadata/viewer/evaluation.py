@@ -106,7 +106,7 @@ def _episodes(folder: Path, result: Mapping[str, Any]) -> Pictures:
         }
         title = "Success by number of things requested" if name == "size" else f"Success by {name.replace('_', ' ')}"
         file = f"by_{''.join(c if c.isalnum() else '_' for c in name)}.png"
-        if 1 < len(table) <= 24 and plots.rates(folder / file, title, held, xlabel="share of episodes"):
+        if 1 < len(table) <= 12 and plots.rates(folder / file, title, held, xlabel="share of episodes"):
             drawn.append((file, f"{title}."))
     kinds = {name.replace("_", " "): held["episodes"] for name, held in result["failures"].items()}
     if plots.counts(folder / "failures.png", "How episodes failed", kinds, xlabel="episodes (one may show several)"):
