@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cuadata.ambient import Ambient, moving
-from cuadata.differences import EDITABLE, Difference, differences
+from cuadata.differences import Difference, differences, focused_field
 from cuadata.geometry import union
 from cuadata.image import BadImage, header
 from cuadata.pictures import Picture, check_png, encoded, load, lossy
 from cuadata.pixels import Change, Thresholds, change
 from cuadata.ssim import Crop
-from cuadata.types import BBox, Effect, EffectKind, Element, Observation, Point
+from cuadata.types import BBox, Effect, EffectKind, Observation, Point
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,20 +148,12 @@ def _is_caret(
     if region is None or before is None or after is None:
         return False
     box = _css(region, scale)
-    held, now = _field(before), _field(after)
+    held, now = focused_field(before), focused_field(after)
     if held is None or now is None or held.bbox is None or held.id != now.id:
         return False
     inside = held.bbox.x <= box.x and box.right <= held.bbox.right
     inside = inside and held.bbox.y <= box.y and box.bottom <= held.bbox.bottom
     return inside and box.width <= width and box.height >= 2 * box.width
-
-
-def _field(state: Observation) -> Element | None:
-    """The field to type in that has the focus."""
-    for element in state.elements:
-        if element.role in EDITABLE and (element.id == state.focused or element.states.focused):
-            return element
-    return None
 
 
 def _css(crop: Crop, scale: float) -> BBox:

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 from cuadata.descriptions import ANYTHING, ROLES, Noun, normal
 from cuadata.relations import Qualifiers, Side
-from cuadata.types import Relation
+from cuadata.types import Relation, Size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +26,9 @@ class Stated:
     position: Annotated[int | None, "place in a row, column or list, from 1, or from -1 backwards"] = None
     sides: Annotated[tuple[Side, ...], "edges that are named"] = ()
 
-    @property
-    def qualifiers(self) -> Qualifiers:
+    def qualifiers(self, viewport: Size | None = None) -> Qualifiers:
         """What narrows the relation, as `cuadata.relations` takes it."""
-        return Qualifiers(position=self.position, sides=self.sides, nearest=self.nearest)
+        return Qualifiers(position=self.position, sides=self.sides, nearest=self.nearest, viewport=viewport)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
