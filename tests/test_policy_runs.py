@@ -123,29 +123,40 @@ def test_policies_are_played_reported_and_resumed(tmp_path: Path, stubborn: str)
     out = tmp_path / "run"
     plan = policy_runs.plan("overlays", stubborn, "0:2", max_steps=6, workers=2, set=["count=2"])
     counted: list[None] = []
-    _, result = policy_runs.evaluate(plan, out, progress=lambda: counted.append(None))
-    assert result["n"] == 2
+    _, result = policy_runs.evaluate(plan, out, trivial=False, progress=lambda: counted.append(None))
+    assert result["n"] == len(counted) == 2
     assert result["exact"]["hits"] == 0
-    assert result["valid_output"]["hits"] == 4
-    assert result["valid_output"]["n"] == 6
-    assert result["trivial"]["oracle"]["exact"]["rate"] == 1
+    assert (result["valid_output"]["hits"], result["valid_output"]["n"]) == (4, 6)
     assert result["failures"]["premature_submission"]["episodes"] == 2
     assert result["failures"]["parse_failure"]["episodes"] == 2
     assert result["ordering"]["n"] == 2
     assert result["by_axis"]["count"]["2"]["n"] == 2
+    assert "headless" in result["browser"] or "chrom" in result["browser"]
     held = runs.episodes(out)
     assert [e.id for e in held] == ["overlays/0", "overlays/1"]
     assert all(e.turns[0].error_px is not None for e in held)
     lines = (out / runs.EPISODES).read_bytes().splitlines(keepends=True)
     (out / runs.EPISODES).write_bytes(lines[0] + lines[1][:40])
-    played = len(counted)
-    again = policy_runs.evaluate(plan, out, progress=lambda: counted.append(None))
-    assert len(counted) == played + 1
+    again = policy_runs.evaluate(plan, out, trivial=False, progress=lambda: counted.append(None))
+    assert len(counted) == 3
     assert again[1]["failures"] == result["failures"]
+
+
+@pytest.mark.browser
+def test_trivial_policies_stand_in_every_table(tmp_path: Path) -> None:
+    pytest.importorskip("miniwob")
+    out = tmp_path / "run"
+    plan = policy_runs.plan("miniwob-click-checkboxes", "submit_only", "0:3", workers=2)
+    _, result = policy_runs.evaluate(plan, out)
+    assert result["trivial"]["oracle"]["exact"]["rate"] == 1
+    assert result["trivial"]["nothing"]["exact"]["rate"] == 0
+    assert result["by_size"]
+    assert set(result["by_size"]) == set(result["trivial"]["all_boxes"]["by_size"])
+    assert sum(result["short_by"].values()) == result["failures"]["premature_submission"]["episodes"]
     report = _report(out)
-    assert "premature submission" in report
-    assert "trivial: oracle" in report
-    for picture in ("success.png", "failures.png", "lengths.png", "clicks.png"):
+    for words in ("premature submission", "trivial: oracle", "Exact success by number of things requested"):
+        assert words in report
+    for picture in ("success.png", "failures.png", "lengths.png"):
         assert (out / picture).read_bytes().startswith(b"\x89PNG"), picture
         assert f'src="{picture}"' in report
 
