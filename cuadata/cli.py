@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 #: Command -> the module that holds it as `app`, and its line in the help. Listing them imports none of the modules.
 COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
+    "edit": ("cuadata.commands.edit", "Delete, keep, merge, renumber, migrate recordings; repair data files."),
     "evaluate": (
         "cuadata.commands.evaluate",
         "Score logged answers against a gold set, or a policy in an environment.",

@@ -16,7 +16,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from cuadata import image, prompts, registration, registry, runs
+from cuadata import image, miniwob, prompts, registration, registry, runs
 from cuadata.contracts import Format, ParseFailure
 from cuadata.episode import Episode, Turn
 from cuadata.errors import CallError, DataError
@@ -154,9 +154,10 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         device_pixel_ratio: float | None = None,
         render_mode: str | None = None,
         stage: Stage | None = None,
+        stage_options: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """`options` go to the family: its axes and the values of its terms."""
+        """`options` go to the family: its axes and the values of its terms; `stage_options` to a MiniWoB++ page."""
         self.family = family
         self.options = options
         self.form = registry.formats[format]
@@ -164,10 +165,11 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         self.no_effect_lines = no_effect_lines
         self.render_mode = render_mode
         self.episode: Episode | None = None
-        self.stage: Stage = stage or stage_of(
-            family, screenshot=screenshot, effect=effect, headed=headed, viewport=viewport, ratio=device_pixel_ratio
-        )
         first = registration.task(family, seed or 0, **options)
+        self.stage: Stage = stage or stage_of(
+            first, screenshot=screenshot, effect=effect, headed=headed, viewport=viewport, ratio=device_pixel_ratio,
+            **(stage_options or {}),
+        )  # fmt: skip
         self.action_space = Unicode(LONGEST_ANSWER, min_length=0)
         self.observation_space = observation_space(
             viewport or first.viewport,
@@ -221,20 +223,19 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
 
 
 def stage_of(
-    family: str,
+    task: Task,
     *,
-    screenshot: bool,
-    effect: bool,
+    screenshot: bool = True,
+    effect: bool = True,
     headed: bool = False,
     viewport: Size | None = None,
     ratio: float | None = None,
     browser: Any = None,
+    **options: Any,
 ) -> Stage:
-    """A stage for the tasks of a family."""
-    if family.startswith(registration.MINIWOB):
-        from cuadata.miniwob import MiniWobStage
-
-        return MiniWobStage(family, screenshot=screenshot, browser=browser, ratio=ratio)
+    """A stage for tasks such as this one; `options` are those of a MiniWoB++ stage: time_limit, mode."""
+    if (task.url or "").startswith(miniwob.SCHEME):
+        return miniwob.MiniWobStage(screenshot=screenshot, effect=effect, browser=browser, ratio=ratio, **options)
     return PageStage(
         screenshot=screenshot,
         effect=effect,

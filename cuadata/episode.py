@@ -80,7 +80,7 @@ class Episode:
 
     async def begin(self) -> Observation:
         """Open the task."""
-        self._observation = await self.stage.begin(self.task)
+        self.task, self._observation = await self.stage.begin(self.task)
         values = await self.stage.scripts(self._scripts)
         self._ledger = Ledger.open(self.task.terms, self._observation, values.__getitem__)
         return self._observation

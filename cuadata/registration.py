@@ -39,7 +39,10 @@ def miniwob_folder() -> Path | None:
 def miniwob_tasks() -> list[str]:
     """Names of the MiniWoB++ tasks, sorted; empty where the package is not installed."""
     folder = miniwob_folder()
-    return sorted(p.stem for p in (folder / "miniwob").glob("*.html")) if folder else []
+    if folder is None:
+        return []
+    flights = (f"flight.{p.parent.name}" for p in (folder / "flight").glob("*/wrapper.html"))
+    return sorted([*(p.stem for p in (folder / "miniwob").glob("*.html")), *flights])
 
 
 def names() -> list[str]:

@@ -81,7 +81,7 @@ def divide(
     would join two groups. Sizes are exact wherever some choice of groups reaches them. The same items in the same order
     and the same seed give the same splits. CallError for fractions that do not add up to 1.
     """
-    _check(fractions)
+    check(fractions)
     sets = joined(items, hashes=hashes, load=load, distance=distance, level=level)
     number: dict[int, int] = {}
     group = tuple(number.setdefault(sets.find(i), len(number)) for i in range(len(items)))
@@ -102,7 +102,8 @@ def divide(
     )
 
 
-def _check(fractions: Mapping[str, float]) -> None:
+def check(fractions: Mapping[str, float]) -> None:
+    """CallError unless every split has a name and a share, and the shares add up to 1."""
     if not fractions or any(not 0 <= f <= 1 for f in fractions.values()) or abs(sum(fractions.values()) - 1) > 1e-6:
         said = ", ".join(f"{name}={f:g}" for name, f in fractions.items()) or "nothing"
         raise CallError(f"fractions are {said}; give each split its share, together 1: train=0.9 test=0.1")

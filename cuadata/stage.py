@@ -37,8 +37,8 @@ class Stage(Protocol):
 
     browser: str
 
-    async def begin(self, task: Task) -> Observation:
-        """Open a task; what stands at its start."""
+    async def begin(self, task: Task) -> tuple[Task, Observation]:
+        """Open a task: the task, with what only its page knows (an instruction), and what stands at its start."""
         ...
 
     async def act(self, action: Action, before: Observation) -> Step:
@@ -89,7 +89,7 @@ class PageStage:
             raise ValueError("no episode has begun; call reset first")
         return self._page
 
-    async def begin(self, task: Task) -> Observation:
+    async def begin(self, task: Task) -> tuple[Task, Observation]:
         """Open a task on a clean page. DataError where it does not open."""
         try:
             await self._enter(task)
@@ -101,7 +101,7 @@ class PageStage:
             except Exception as again:
                 await self.close()
                 raise DataError(f"the page did not open: {again} (first try: {error})", place=task.id) from again
-        return await self.page.observe(screenshot=self.screenshot)
+        return task, await self.page.observe(screenshot=self.screenshot)
 
     async def _enter(self, task: Task) -> None:
         viewport, ratio = self._viewport or task.viewport, self._ratio or task.device_pixel_ratio

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -34,7 +35,7 @@ def record(
     if script is None:
         raise CallError("give --script FILE; recording a person is not part of this release")
     folder = out or recorder.folder_name(script.stem, Path("recordings"))
-    options: dict[str, object] = {"test": test} if test else {}
+    options: dict[str, Any] = {"test": test} if test else {}
     if viewport:
         options["viewport"] = _size(viewport)
     recorder.record(
