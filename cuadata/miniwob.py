@@ -56,7 +56,11 @@ LISTEN = """(() => {
     return add.call(this, type, ...rest);
   };
 })()"""
-_DEEP = {"serialization": "deep", "maxDepth": 1, "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"}}
+_DEEP = {
+    "serialization": "deep",
+    "maxDepth": 1,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,11 @@ class MiniWobStage:
         await self._evaluate(_script() + ";0")
 
     async def _begin(self, task: Task) -> tuple[Task, Observation]:
-        limit = "null" if self._limit == "page" else json.dumps(NO_LIMIT if self._limit is None else float(self._limit) * 1000)
+        limit = (
+            "null"
+            if self._limit == "page"
+            else json.dumps(NO_LIMIT if self._limit is None else float(self._limit) * 1000)
+        )
         self._reader.forget()
         state = await self._look(f"cuadataMiniwob.begin({task.seed}, {limit}, {json.dumps(self.mode)})", names=True)
         for _ in range(100):
