@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 #: Command -> the module that holds it as `app`, and its line in the help. Listing them imports none of the modules.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "audit": ("cuadata.commands.audit", "Score gates against what people said of the rows."),
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
     "edit": ("cuadata.commands.edit", "Delete, keep, merge, renumber, migrate recordings; repair data files."),
     "evaluate": (
