@@ -25,7 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "parity": ("cuadata.commands.parity", "Compare training prompts with live prompts and show the first difference."),
     "plan": ("cuadata.commands.plan", "Work out what a run will cost before it starts: group sizes."),
     "rewards": ("cuadata.commands.rewards", "Score rewards offline on logged answers, next to a random one."),
+    "env": ("cuadata.commands.env", "Prove an environment's rewards alive, or score the trivial policies on it."),
     "record": ("cuadata.commands.record", "Record a script, or a person, acting on a real page."),
+    "rollout": ("cuadata.commands.rollout", "Play a policy over many tasks and record every episode."),
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
 }
