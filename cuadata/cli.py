@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 #: Command -> the module that holds it as `app`, and its line in the help. Listing them imports none of the modules.
 COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
+    "effects": ("cuadata.commands.effects", "Say what an action changed, or label the steps of recordings."),
     "evaluate": (
         "cuadata.commands.evaluate",
         "Score logged answers against a gold set, or a policy in an environment.",
