@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("cuadata.commands.audit", "Score gates against what people said of the rows."),
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
     "edit": ("cuadata.commands.edit", "Delete, keep, merge, renumber, migrate recordings; repair data files."),
+    "effects": ("cuadata.commands.effects", "Say what an action changed, or label the steps of recordings."),
     "evaluate": (
         "cuadata.commands.evaluate",
         "Score logged answers against a gold set, or a policy in an environment.",
