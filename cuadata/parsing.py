@@ -88,7 +88,7 @@ def _in_json(value: Any, bare: bool) -> Iterator[Call]:
 
 def _as_call(value: Mapping[str, Any], bare: bool) -> Call | None:
     name = value.get("name") or value.get("tool") or value.get("function")
-    if isinstance(name, str):
+    if isinstance(name, str) and not {"bbox_2d", "point_2d"} & set(value):  # those are things found, by name
         for key in _INPUTS:
             if key in value:
                 return Call(name, _arguments(value[key]))
@@ -99,8 +99,9 @@ def _as_call(value: Mapping[str, Any], bare: bool) -> Call | None:
     kind = inner if isinstance(inner, str) else value.get("action_type", value.get("type"))
     if bare and isinstance(kind, str) and kind not in _ENVELOPES:
         return Call("", value)
-    if bare and len(value) == 1 and isinstance(only := next(iter(value.values())), Mapping):
-        return Call(next(iter(value)), only)  # {"click": {"x": 3, "y": 4}}
+    only = next(iter(value)) if bare and len(value) == 1 else None
+    if only is not None and only not in _NESTS and isinstance(value[only], Mapping):
+        return Call(only, value[only])  # {"click": {"x": 3, "y": 4}}
     return None
 
 
