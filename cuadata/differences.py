@@ -194,7 +194,7 @@ def _word(value: object) -> str:
 
 
 def _focus(before: Observation, after: Observation, point: Point | None) -> Iterator[Difference]:
-    was, is_ = _focused(before), _focused(after)
+    was, is_ = focused(before), focused(after)
     if was is None and is_ is None:
         return
     if was is not None and is_ is not None and match([was], [is_])[0]:
@@ -217,7 +217,14 @@ def _named(element: Element | None) -> str:
     return "none" if element is None else label(element)
 
 
-def _focused(observation: Observation) -> Element | None:
+def focused_field(state: Observation) -> Element | None:
+    """The field to type in that has the focus; None where nothing has it, or something else."""
+    element = focused(state)
+    return element if element is not None and element.role in EDITABLE else None
+
+
+def focused(observation: Observation) -> Element | None:
+    """The element that has the focus; None where nothing has it."""
     for element in observation.elements:
         if element.id == observation.focused or element.states.focused:
             return element

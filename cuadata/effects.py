@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from cuadata import recovery
 from cuadata.comparison import compare
-from cuadata.differences import Difference, differences, state_difference
+from cuadata.differences import differences, focused, focused_field, match, state_difference
+from cuadata.geometry import intersection
 from cuadata.pixels import Thresholds
 from cuadata.stillness import Settled, follow, settle
 from cuadata.types import BBox, Effect, Observation, Step, StepLabel
@@ -28,37 +29,36 @@ def label(steps: Sequence[Step], *, near: float = 4.0) -> tuple[StepLabel | None
 
 
 def same_state(one: Observation, other: Observation) -> bool:
-    """Whether two observations show the page in one state: what a person sees, and what the states say.
+    """Whether a later observation shows the page in the state of an earlier one: what is seen, and what the states say.
 
-    The focus does not count, and where the elements are known to be equal neither do focus rings and hover styles: changes
-    inside the boxes of elements that have the focus in one of the two.
+    Where the focus is does not count, and neither do the rings and styles of elements that have it, unless it came into a
+    field to type in.
     """
+    if _came_into_a_field(one, other) or any(d.kind != "focus" for d in differences(one, other)):
+        return False
     if one.screenshot is None or other.screenshot is None:
-        described = bool(one.elements) and bool(other.elements)
-        return described and not _state_without_focus(one, other)
+        return bool(one.elements) and bool(other.elements)
     if one.screenshot.sha256 == other.screenshot.sha256:
-        return not _state_without_focus(one, other)
+        return True
     effect = compare(one.screenshot, other.screenshot, state_before=one, state_after=other)
-    if effect.happened is None or _state_without_focus(one, other):
+    if effect.happened is None:
         return False
     return not effect.happened or _only_focus(effect, one, other)
 
 
-def _state_without_focus(one: Observation, other: Observation) -> list[Difference]:
-    return [difference for difference in differences(one, other) if difference.kind != "focus"]
+def _came_into_a_field(one: Observation, other: Observation) -> bool:
+    held, now = focused_field(one), focused_field(other)
+    return now is not None and (held is None or not match([held], [now])[0])
 
 
 def _only_focus(effect: Effect, one: Observation, other: Observation, *, ring: float = 6.0) -> bool:
     """Whether what changed lies within the rings of focused elements, `ring` CSS px around them."""
     rings = [
-        BBox(e.bbox.x - ring, e.bbox.y - ring, e.bbox.width + 2 * ring, e.bbox.height + 2 * ring)
+        BBox(box.x - ring, box.y - ring, box.width + 2 * ring, box.height + 2 * ring)
         for state in (one, other)
-        for e in state.elements
-        if e.bbox is not None and (e.id == state.focused or e.states.focused)
+        if (element := focused(state)) is not None and (box := element.bbox) is not None
     ]
-    return effect.region is not None and any(_holds(ring_, effect.region) for ring_ in rings)
-
-
-def _holds(outer: BBox, inner: BBox) -> bool:
-    across = outer.x <= inner.x and inner.right <= outer.right
-    return across and outer.y <= inner.y and inner.bottom <= outer.bottom
+    if effect.region is None:
+        return True
+    shared = [intersection(around, effect.region) for around in rings]
+    return any(part == effect.region for part in shared)

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Annotated
 
-from cuadata.types import Action, Observation, Step, StepLabel
+from cuadata.types import Action, Observation, Point, Step, StepLabel
 
 #: Steps of these types put nothing into the page: they are neither without effect nor a recovery.
 WITHOUT_INPUT = ("reason", "done", "infeasible")
+#: What these show goes away by itself: the pointer moves on. They are a look, not a detour.
+_LOOKS = ("hover", "wait")
 
 
 def same_action(one: Action, other: Action, *, near: float = 4.0) -> bool:
@@ -47,8 +49,6 @@ def _content(action: Action) -> tuple[object, ...]:
 
 
 def _close(one: object, other: object, near: float) -> bool:
-    from cuadata.types import Point
-
     if not isinstance(one, Point) or not isinstance(other, Point):
         return one is other
     return math.hypot(one.x - other.x, one.y - other.y) <= near
@@ -99,7 +99,8 @@ def _returns(steps: Sequence[Step], same_state: Callable[[Observation, Observati
     found: dict[int, int] = {}
     start = 0
     while start < len(steps):
-        end = _return_to(steps, start, same_state) if happened(steps[start]) else None
+        leaves = happened(steps[start]) and steps[start].action.type not in _LOOKS
+        end = _return_to(steps, start, same_state) if leaves else None
         if end is None:
             start += 1
         else:

@@ -1,0 +1,285 @@
+"""Make the labelled pairs of `tests/effect_pairs`: real pages, real input, the answer known from the DOM.
+
+    python benchmarks/make_effect_pairs.py SITES OUT [--only dev|test]
+
+SITES is a folder with the pages: `miniwob` (the html folder of the PyPI package miniwob), `todomvc` (the npm package
+todomvc, unpacked) and `sb-admin-2` (the npm package startbootstrap-sb-admin-2, unpacked). For every scenario of
+`effect_scenarios.py` the page is opened, the pointer arrives, frames are taken without acting, the input is sent, and
+frames are taken after it. The answer is whether what the DOM says of the page, text, boxes, paint and state, differs outside what
+moves by itself; it never looks at a picture. A scenario whose answer is not the one that it was written for is left out,
+and the run ends with an error. Pictures are stored once, by content, as lossless WebP, frames and the picture
+after as patches of the picture before; the states hold only the elements that can tell something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import functools
+import hashlib
+import io
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from effect_scenarios import SCENARIOS, Scenario
+from PIL import Image, ImageChops
+from playwright.sync_api import Error, Page, sync_playwright
+
+HERE = Path(__file__).resolve().parent
+DIGEST, AMBIENT = (HERE / "effect_digest.js").read_text(), (HERE / "effect_ambient.js").read_text()
+WIDTH, HEIGHT = 1280, 720
+FRAMES, FRAME_SECONDS = 6, 0.2
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves the sites' files without a word."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+def serve(folder: Path) -> ThreadingHTTPServer:
+    """The folder over http on a free port of 127.0.0.1."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+class Stage:
+    """One page with a scenario on it."""
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page, self.base = page, base
+        self.session = page.context.new_cdp_session(page)
+
+    def shot(self) -> bytes:
+        """The viewport as PNG."""
+        answer = self.session.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+        return base64.b64decode(answer["data"])
+
+    def digest(self) -> dict[str, str]:
+        """What the DOM says of every rendered element, by its path."""
+        found: dict[str, str] = json.loads(self.page.evaluate("digest()"))
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """The elements that take input."""
+        found: dict[str, Any] = json.loads(self.page.evaluate("state()"))
+        return found
+
+    def open(self, scenario: Scenario) -> None:
+        """Load the page and bring it to where the scenario begins."""
+        self.page.goto(self.base + scenario.page, wait_until="load")
+        self.page.wait_for_timeout(400)
+        if scenario.setup:
+            self.page.evaluate(scenario.setup + "\n;1")
+            self.page.wait_for_timeout(400)
+        for step in scenario.before:
+            self.play(step)
+        for name, x, y in scenario.ambient:
+            self.page.evaluate(f"ambient.{name}({x}, {y})")
+        self.page.wait_for_timeout(300)
+
+    def point(self, step: tuple[Any, ...]) -> tuple[float, float] | None:
+        """Where a step presses; None for steps without a pointer."""
+        if step[0] == "at":
+            return step[1], step[2]
+        if step[0] in ("click", "double", "drag", "over"):
+            box = self.page.locator(step[1]).first.bounding_box()
+            assert box is not None, step
+            return round(box["x"] + box["width"] / 2, 1), round(box["y"] + box["height"] / 2, 1)
+        return None
+
+    def play(self, step: tuple[Any, ...]) -> None:
+        """Send one real input."""
+        kind, mouse, keyboard = step[0], self.page.mouse, self.page.keyboard
+        where = self.point(step)
+        if where is not None:
+            mouse.move(*where)
+        if kind in ("at", "click"):
+            mouse.down()
+            mouse.up()
+        elif kind == "double":
+            mouse.dblclick(*where or (0, 0))
+        elif kind == "drag":
+            mouse.down()
+            mouse.move(where[0] + step[2], where[1] + step[3], steps=4)  # type: ignore[index]
+            mouse.up()
+        elif kind == "type":
+            keyboard.type(step[1])
+        elif kind == "press":
+            keyboard.press(step[1])
+        elif kind == "wheel":
+            mouse.move(step[2], step[3])
+            mouse.wheel(0, step[1])
+        elif kind == "select":
+            self.page.locator(step[1]).first.select_option(label=step[2])
+        elif kind == "eval":
+            self.page.evaluate(step[1] + "\n;1")
+        elif kind == "wait":
+            self.page.wait_for_timeout(step[1])
+        self.page.wait_for_timeout(60)
+
+
+def capture(stage: Stage, scenario: Scenario) -> dict[str, Any]:
+    """Play one scenario; pictures as bytes, the answer, and the states."""
+    stage.open(scenario)
+    where = stage.point(scenario.do)
+    if where is not None:
+        stage.page.mouse.move(*where)
+        stage.page.wait_for_timeout(250)
+    frames, digests, states = [], [], []
+    for number in range(FRAMES):
+        digests.append(stage.digest())
+        states.append(stage.state())
+        frames.append(stage.shot())
+        if number < FRAMES - 1:
+            stage.page.wait_for_timeout(FRAME_SECONDS * 1000)
+    if scenario.do[0] != "none":
+        stage.play(scenario.do)
+    began, after = time.monotonic(), []
+    for moment in scenario.look:
+        stage.page.wait_for_timeout(max(0.0, (moment - (time.monotonic() - began)) * 1000))
+        after.append((moment, stage.shot()))
+    changed = differing(digests, stage.digest())
+    return {
+        "frames": frames,
+        "after": after,
+        "point": where,
+        "changed": changed,
+        "states": [*states, stage.state()],
+    }
+
+
+def differing(earlier: list[dict[str, str]], after: dict[str, str]) -> list[str]:
+    """Paths whose entry changed, except where it changed before the action as well."""
+    last = earlier[-1]
+    moving = {path for one in earlier for path in one.keys() | last.keys() if one.get(path) != last.get(path)}
+    paths = (last.keys() | after.keys()) - moving
+    return sorted(path for path in paths if last.get(path) != after.get(path))
+
+
+class Unexpected(Exception):
+    """The DOM does not say what the scenario was written for."""
+
+
+class Shelf:
+    """Pictures by the content of their pixels; what differs little from the picture before is stored as a patch of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def put(self, png: bytes, onto: bytes | None = None) -> str:
+        """Store a picture once: its file name, with `@x,y` where it is a patch to be laid on the picture `onto`."""
+        picture, place = Image.open(io.BytesIO(png)).convert("RGB"), ""
+        if onto is not None:
+            box = ImageChops.difference(picture, Image.open(io.BytesIO(onto)).convert("RGB")).getbbox()
+            if box is None:
+                return self.put(onto)
+            picture, place = picture.crop(box), f"@{box[0]},{box[1]}"
+        name = hashlib.sha256(repr(picture.size).encode() + picture.tobytes()).hexdigest()[:16] + ".webp"
+        path = self.folder / name
+        if not path.exists():
+            picture.save(path, "WEBP", lossless=True, quality=60, method=4)
+        return name + place
+
+
+def telling(states: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The states with the elements left out that are the same in all of them, the focused one kept."""
+    seen = [{json.dumps({**e, "id": 0}, sort_keys=True) for e in state["elements"]} for state in states]
+    shared = set.intersection(*seen)
+    kept = []
+    for state in states:
+        elements = [
+            {**e, "id": number}
+            for number, e in enumerate(state["elements"], start=1)
+            if json.dumps({**e, "id": 0}, sort_keys=True) not in shared or e["states"]["focused"]
+        ]
+        focused = next((e["id"] for e in elements if e["states"]["focused"]), None)
+        kept.append({**state, "elements": elements, "focused": focused})
+    return kept
+
+
+def record(scenario: Scenario, taken: dict[str, Any], shelf: Shelf) -> dict[str, Any]:
+    """The line of `labels.jsonl`."""
+    effect = bool(taken["changed"])
+    if scenario.effect is not None and effect != scenario.effect:
+        raise Unexpected(f"written as effect {scenario.effect}, the DOM says {taken['changed'][:5]}")
+    before = taken["frames"][-1]
+    name = shelf.put(before)
+    still = [shelf.put(frame, before) for frame in taken["frames"][:-1]]
+    states = telling([*taken["states"][:: FRAMES - 1][:1], *taken["states"][-2:]])
+    after = [[moment, shelf.put(png, before)] for moment, png in taken["after"]]
+    return {
+        "id": scenario.id,
+        "site": scenario.site,
+        "half": scenario.half,
+        "class": scenario.kind,
+        "effect": effect,
+        "why": [path.split(" > ")[-1] or "address, title or scroll" for path in taken["changed"][:3]],
+        "before": name,
+        "ambient": [frame for number, frame in enumerate(still) if frame != name or number == 0],
+        "after": after[-1][1],
+        "frames": after if len(after) > 1 else [],
+        "point": taken["point"],
+        "state_still": states[0],
+        "state_before": states[1],
+        "state_after": states[2],
+    }
+
+
+def lines(scenarios: list[Scenario], sites: Path, shelf: Shelf, failed: list[str]) -> Iterator[dict[str, Any]]:
+    """Every scenario in a context of its own; what could not be played as written goes to `failed`."""
+    server = serve(sites)
+    base = f"http://127.0.0.1:{server.server_address[1]}/"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell")
+        for scenario in scenarios:
+            context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+            context.set_default_timeout(4000)
+            context.add_init_script(DIGEST)
+            context.add_init_script(AMBIENT)
+            # The texture of TodoMVC's page makes every picture ten times as large: two of the applications keep it.
+            if not any(app in scenario.page for app in ("/backbone/", "/ractive/")):
+                context.route("**/bg.png", lambda route: route.abort())
+            try:
+                taken = capture(Stage(context.new_page(), base), scenario)
+                print(f"{scenario.id:44} {'effect' if taken['changed'] else '-':8} {len(taken['changed'])}", flush=True)
+                yield record(scenario, taken, shelf)
+            except (Error, Unexpected, AssertionError) as error:
+                failed.append(f"{scenario.id}: {str(error)[:300]}")
+            context.close()
+        browser.close()
+    server.shutdown()
+
+
+def main() -> None:
+    """Make the pairs of one half or of both."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sites", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--only", choices=("dev", "test"))
+    parser.add_argument("--match", default="")
+    given = parser.parse_args()
+    chosen = [s for s in SCENARIOS if given.only in (None, s.half) and given.match in s.id]
+    path = given.out / "labels.jsonl"
+    chosen_ids = {scenario.id for scenario in chosen}
+    held = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    kept = [line for line in held if line["id"] not in chosen_ids]
+    failed: list[str] = []
+    made = list(lines(chosen, given.sites, Shelf(given.out / "pictures"), failed))
+    ordered = sorted([*kept, *made], key=lambda line: (line["half"], line["site"], line["id"]))
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in ordered))
+    print(f"{len(ordered)} pairs in {path}")
+    if failed:
+        raise SystemExit("\n".join(failed))
+
+
+if __name__ == "__main__":
+    main()
