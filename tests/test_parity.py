@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from cuadata import parity
-from cuadata.cli import app
 from cuadata.contracts import Prompt, View
 from cuadata.errors import CallError, DataError
 from cuadata.registry import formats

@@ -345,7 +345,7 @@ def log(tmp_path: Path) -> Path:
     rows = []
     for group, right in enumerate((4, 0, 2, 1)):
         for n in range(4):
-            x = 50 + n if n < right else 500 + 10 * n
+            x = 50 + n if n < right else 70 + 3 * n
             rows.append({"group": f"g{group}", "output": f"({x}, 50)", **row(BBox(40, 40, 20, 20))})
     path = tmp_path / "predictions.jsonl"
     path.write_text("".join(json.dumps({**r, "target": [40, 40, 20, 20]}) + "\n" for r in rows))
