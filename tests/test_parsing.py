@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -123,6 +124,12 @@ def test_case_coordinate_answers(cases: Path) -> None:
         ("(5, 6)<|im_end|>", (5, 6)),
         ("Click at x: 12 and y: 13.", (12, 13)),
         ("(12,\n 13)", (12, 13)),
+        ("The coordinates are 12, 13.", (12, 13)),
+        ("Click at 12, 13", (12, 13)),
+        ("(12px, 13 px)", (12, 13)),
+        ("x1=600, y1=300, x2=700, y2=400", (650, 350)),
+        ("<click>12, 13</click>", (12, 13)),
+        ("click 12, 13, 14 and 15", None),
         ('{"x": "12", "y": 13.5}', (12, 13.5)),
         ("<think>it is (1, 2)", None),
         ("(512, 38", None),
@@ -148,6 +155,9 @@ def test_points_in_every_notation(text: str, point: tuple[float, float] | None) 
         ("(-5, 40)", "px", True),
         ("(1000, 40)", "px", True),
         ("(40, 500)", "px", True),
+        ("[-5, 10, 25, 30]", "px", True),
+        ("[900, 10, 1000, 30]", "px", False),
+        ("[900, 10, 1001, 30]", "px", True),
         ("(999.5, 499)", "px", False),
         ("(1e999, 3)", "px", True),
         ("(1.2, 0.5)", "unit", True),
@@ -378,3 +388,31 @@ def test_scroll_amounts_that_have_no_word() -> None:
     with pytest.raises(ValueError, match="single direction"):
         formats["uitars"].write(both, PAGE)
     assert scrolling.in_clicks(20, "px") == 1, "a small scroll stays a scroll"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 50_000,
+        "[1," * 30_000,
+        '{"a":"' + "x" * 50_000,
+        '{"a":' * 20_000,
+        "click(" * 20_000,
+        "click(((" * 10_000,
+        "<tool_call>" * 10_000,
+        "<function=a><parameter=b>" * 5_000,
+        "<think>" * 10_000,
+        "x1=1 " * 20_000,
+        "1, " * 50_000,
+        "answer: " * 10_000,
+        "'" * 50_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_long_nonsense_takes_no_longer_than_it_should(text: str) -> None:
+    """Runaway generation is read in time that grows with its length, not with its square."""
+    began = time.process_time()
+    for name in ("gta1", "qwen25vl", "uitars", "aguvis", "axtree", "json", "qwen35"):
+        with pytest.raises(ParseFailure):
+            formats[name].read_all(text, PAGE)
+    assert time.process_time() - began < 10
