@@ -219,6 +219,7 @@ def reinforced(out: Path, base: str, name: str, steps: int, prompts: int, flags:
     trainer("grpo", "--base", base, "--adapter", out / "sft" / "adapter", "--rows", out / "train.jsonl", "--format", FORMAT,
             "--terms", arm["terms"], "--seed", arm["seed"], "--beta", arm.get("beta", 0.0), "--group", group,
             "--prompts", prompts * 16 // group, "--steps", steps, "--rounds", arm.get("rounds", 2),
+            "--microbatch", min(128, prompts * 16),
             "--out", out / name / "adapter", *flags)  # fmt: skip
     return out / name / "adapter"
 
