@@ -15,12 +15,14 @@ from typer.core import TyperGroup
 #: Command -> the module that holds it as `app`, and its line in the help. Listing them imports none of the modules.
 COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
+    "doctor": ("cuadata.commands.doctor", "Say which browser is used and whether it works; install one."),
     "edit": ("cuadata.commands.edit", "Delete, keep, merge, renumber, migrate recordings; repair data files."),
     "evaluate": (
         "cuadata.commands.evaluate",
         "Score logged answers against a gold set, or a policy in an environment.",
     ),
     "list": ("cuadata.commands.list", "List sources, gates, families, formats, policies, rewards or reasons."),
+    "observe": ("cuadata.commands.observe", "Observe a page; say why an element is kept or rejected."),
     "parity": ("cuadata.commands.parity", "Compare training prompts with live prompts and show the first difference."),
     "plan": ("cuadata.commands.plan", "Work out what a run will cost before it starts: group sizes."),
     "rewards": ("cuadata.commands.rewards", "Score rewards offline on logged answers, next to a random one."),

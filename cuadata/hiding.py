@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cuadata.frames import FrameGone
 from cuadata.image import rgb
@@ -109,11 +109,12 @@ def _share(
     return round(min(float(through.sum()) / area, 1.0), 4)
 
 
-def _apart(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[Any]:
+def _apart(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.int16]:
     """Largest channel difference of two pictures, by pixel."""
     import numpy as np
 
-    return np.abs(one.astype(np.int16) - other.astype(np.int16)).max(axis=2)
+    apart: NDArray[np.int16] = np.abs(one.astype(np.int16) - other.astype(np.int16)).max(axis=2)
+    return apart
 
 
 def _pixels(picture: Image | None) -> NDArray[np.uint8] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cuadata.errors import CallError
@@ -124,15 +124,20 @@ async def _observation(page: AsyncPage, look: Look | None, notes: list[str]) -> 
     if len(dialogs) > MOST:
         notes.append(f"{len(dialogs)} dialogs were answered, the first {MOST} are told")
     notes = list(dict.fromkeys([*told, *notes, *(look.notes if look is not None else ())]))
-    common = {
-        "device_pixel_ratio": page.device_pixel_ratio,
-        "pages": pages,
-        "dialogs": (*dialogs[:MOST], *open_now),
-        "notes": tuple(notes[:MOST]),
-    }
+    base = Observation(
+        screenshot=None,
+        viewport=page.viewport,
+        device_pixel_ratio=page.device_pixel_ratio,
+        url=page.url,
+        time=time.time(),
+        pages=pages,
+        dialogs=(*dialogs[:MOST], *open_now),
+        notes=tuple(notes[:MOST]),
+    )
     if look is None:
-        return Observation(screenshot=None, viewport=page.viewport, url=page.url, time=time.time(), **common)
-    return Observation(
+        return base
+    return replace(
+        base,
         screenshot=look.screenshot,
         viewport=look.viewport,
         url=look.url,
@@ -141,7 +146,6 @@ async def _observation(page: AsyncPage, look: Look | None, notes: list[str]) -> 
         scroll=look.scroll,
         elements=look.elements,
         focused=look.focused,
-        **common,
     )
 
 

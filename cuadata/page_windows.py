@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal
 
 from cuadata.tab import Tab
 from cuadata.types import Dialog, PageInfo
@@ -165,8 +166,8 @@ class Windows:
             Dialog(type=dialog.type, message=dialog.message, accepted=accept, text=text if accept else None)
         )
 
-    def _later(self, work: object) -> None:
-        task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[arg-type]
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
