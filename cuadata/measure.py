@@ -29,11 +29,12 @@ async def measure(frame: Frame, notes: list[str], limit: float = 10.0, *, hold: 
     script = "cuadata.measure({hold: true})" if hold else "cuadata.measure()"
     try:
         told = await frame.told(script, limit)
-        closed = await frame.new_nodes(limit)
+        closed = await frame.new_nodes(told["fresh"], limit)
         if closed:
             await _adopt(frame, [root for _, root in closed], limit)
             told = await frame.told(script, limit)
-            await frame.new_nodes(limit)
+            await frame.new_nodes(told["fresh"], limit)
+        frame.stopped = told["held"] > 0
         return Measured(frame, told)
     except (FrameGone, Stuck, ValueError) as error:
         notes.append(f"the frame {frame.url[:120]} was not measured: {error}"[:300])

@@ -38,15 +38,14 @@ globalThis.cuadata ??= (() => {
   let last = 0;
   let deaf = []; // elements of the last walk that let the pointer through
   let total = 0; // elements of the last walk
-  let told = [];
-  let fresh = []; // elements whose node number the browser has not told yet
+  let fresh = new Set(); // elements whose node number the browser has not told yet
 
   const serial = (e) => {
     let number = serials.get(e);
     if (number === undefined) {
       serials.set(e, (number = ++last));
       elements.set(number, new WeakRef(e));
-      fresh.push(e);
+      fresh.add(e);
     }
     return number;
   };
@@ -173,7 +172,7 @@ globalThis.cuadata ??= (() => {
       if (!asked && e instanceof SVGElement && tag !== "svg" && !acts && !$.has(e, "role")) return;
       found.push({ e, tag, style, acts, dialog, scroller, root });
     });
-    for (const host of hosts) fresh.push(host);
+    for (const host of hosts) fresh.add(host);
     return found;
   };
   let roots = [document]; // the document and the shadow roots of the last walk
@@ -294,11 +293,11 @@ globalThis.cuadata ??= (() => {
     newRound: () => void stamp++,
     /** Elements that the browser has not numbered yet; asked for with deep serialisation, which tells their numbers. */
     fresh: () => {
-      told = [...new Set(fresh)]; // a second mention would come without its number
-      fresh = [];
+      const told = [...fresh];
+      fresh = new Set();
       return told;
     },
-    /** Our numbers of the elements that `fresh` gave last; 0 for those that were only asked for their shadow root. */
-    freshSerials: () => JSON.stringify(told.map((e) => serials.get(e) ?? 0)),
+    /** Our numbers of the elements that `fresh` will give; 0 for those that are only asked for their shadow root. */
+    freshSerials: () => Array.from(fresh, (e) => serials.get(e) ?? 0),
   };
 })();

@@ -225,7 +225,7 @@ globalThis.cuadata.measure ??= (() => {
     if (!options.only) link(rows, works);
     return JSON.stringify({
       url: location.href, title: document.title, scroll: [scrollX, scrollY], width: innerWidth, height: innerHeight,
-      focused: focusedNow(), elements: rows, picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
+      focused: focusedNow(), elements: rows, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
       font: document.fonts.status === "loading", took: performance.now() - began, scale: visualViewport?.scale ?? 1, custom: works.some((w) => w.acts && w.tag.includes("-")),
     });
   };
