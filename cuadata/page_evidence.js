@@ -144,14 +144,20 @@ globalThis.cuadata.measure ??= (() => {
         const style = getComputedStyle(e, which);
         if (style.content !== "none" && style.content !== "normal" && style.position !== "static") return true;
       }
-    let found = false;
-    cuadata.walk(document, (e) => {
-      if (found || e === frame) return;
-      const k = $.box(e);
-      if (k.right <= r.left || k.left >= r.right || k.bottom <= r.top || k.top >= r.bottom || !k.width || !k.height) return;
-      found = !within(frame, e);
+    everything ??= boxesOnScreen();
+    return everything.some(([e, k]) => {
+      if (k.right <= r.left || k.left >= r.right || k.bottom <= r.top || k.top >= r.bottom) return false;
+      return e !== frame && !within(frame, e);
     });
-    return found;
+  };
+  let everything = null; // [element, box] of all that has one on the screen, once in a round that asks for it
+  const boxesOnScreen = () => {
+    const held = [];
+    cuadata.walk(document, (e) => {
+      const k = $.box(e);
+      if (k.width && k.height && k.right > 0 && k.bottom > 0 && k.left < innerWidth && k.top < innerHeight) held.push([e, k]);
+    });
+    return held;
   };
   /** For points over a frame: whether a click there reaches it, and whether what lies above lets it be seen. */
   const through = (number, points) => {
@@ -212,6 +218,7 @@ globalThis.cuadata.measure ??= (() => {
     const held = options.hold ? cuadata.hold() : 0;
     cuadata.newRound();
     paint.newRound();
+    everything = null;
     const found = cuadata.candidates(options.only);
     boxes.newRound(options.only ? null : new Map(found.map((f) => [f.e, f])));
     if (!options.only) {
