@@ -12,7 +12,7 @@ from cuadata.recovery import WITHOUT_INPUT, happened, same_action
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 from cuadata.sequence import input_before, steps_before
-from cuadata.types import Action, Point
+from cuadata.types import Action, Point, Step
 
 #: Shortest drag, CSS px; below it a press that slipped is a click.
 SHORTEST_DRAG = 4.0
@@ -51,7 +51,7 @@ def not_an_input(candidate: Candidate) -> Verdict:
     note = told(candidate, "not_an_input")
     if note is not None:
         return rejected(gate, "not_an_input", type=candidate.example.action.type, note=note)
-    if candidate.example.action.type == "wait" and (candidate.step is None or not happened(candidate.step)):
+    if candidate.example.action.type == "wait" and not _changed(candidate.step):
         return rejected(gate, "not_an_input", type="wait", effect=candidate.example.effect)
     return kept(gate)
 
@@ -163,6 +163,17 @@ def duplicate_event(candidate: Candidate, *, within: float = 0.02) -> Verdict:
     if same_picture and same_action(earlier.action, step.action, near=1.0) and 0 <= step.time - earlier.time <= within:
         return rejected(gate, "duplicate_event", step_before=earlier.index, apart=step.time - earlier.time)
     return kept(gate)
+
+
+def _changed(step: Step | None) -> bool:
+    """Whether the page changed during a step: by its measured effect, else by whether the picture is another one."""
+    if step is None:
+        return False
+    known = happened(step)
+    if known is not None or step.after is None:
+        return bool(known)
+    one, other = step.observation.screenshot, step.after.screenshot
+    return one is not None and other is not None and one.sha256 != other.sha256
 
 
 def _inside(point: Point, width: int, height: int) -> bool:
