@@ -163,9 +163,7 @@ def _correct(row: dict[str, Any], tried: list[tuple[list[float], list[Any]]], ho
     kept = row["point"] and all(v[0] for _, v in tried)
     if not kept:
         middle = (left + width / 2, top + height / 2)
-        best = min(
-            free, key=lambda pv: (pv[0][5], not pv[1][1], abs(pv[0][0] - middle[0]) + abs(pv[0][1] - middle[1]))
-        )
+        best = min(free, key=lambda pv: (pv[0][5], not pv[1][1], abs(pv[0][0] - middle[0]) + abs(pv[0][1] - middle[1])))
         row["point"] = [best[0][0], best[0][1]]
 
 

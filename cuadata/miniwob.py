@@ -37,6 +37,7 @@ from cuadata.types import (
 )
 
 if TYPE_CHECKING:
+    from cuadata.browsers import Give
     from cuadata.page_session import AsyncPage
 
 #: Milliseconds that stand for no time limit, as BrowserGym sets them.
@@ -56,7 +57,11 @@ LISTEN = """(() => {
     return add.call(this, type, ...rest);
   };
 })()"""
-_DEEP = {"serialization": "deep", "maxDepth": 1, "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"}}
+_DEEP = {
+    "serialization": "deep",
+    "maxDepth": 1,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ class MiniWobStage:
         *,
         screenshot: bool = False,
         effect: bool = True,
-        browser: Any = None,
+        browser: Give | None = None,
         ratio: float | None = None,
         time_limit: float | str | None = None,
         mode: str = "train",
@@ -150,7 +155,7 @@ class MiniWobStage:
             device_pixel_ratio=self.ratio,
             headed=False,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}"),
-            browser=self._given,
+            browser=await self._given() if self._given else None,
         )
         self.browser, self.name = self._page.browser, name
         await self._page.context.add_init_script(LISTEN)
@@ -160,7 +165,11 @@ class MiniWobStage:
         await self._evaluate(_script() + ";0")
 
     async def _begin(self, task: Task) -> tuple[Task, Observation]:
-        limit = "null" if self._limit == "page" else json.dumps(NO_LIMIT if self._limit is None else float(self._limit) * 1000)
+        limit = (
+            "null"
+            if self._limit == "page"
+            else json.dumps(NO_LIMIT if self._limit is None else float(self._limit) * 1000)
+        )
         self._reader.forget()
         state = await self._look(f"cuadataMiniwob.begin({task.seed}, {limit}, {json.dumps(self.mode)})", names=True)
         for _ in range(100):

@@ -107,8 +107,6 @@ def tab(instruction: str, elements: Elements, turn: int) -> Action | None:
     return click(find(elements, "tab", instruction.removeprefix("Click on ").rstrip(".")))
 
 
-
-
 SOLVERS: Final[dict[str, Solver]] = {
     "click-test": button,
     "click-test-2": lambda said, held, turn: click(find(held, "button", "one")),

@@ -37,4 +37,6 @@ class AllBoxes:
 
     def _open(self, element: Element) -> bool:
         boxed = element.role in ROLES and element.acts_on is None
-        return boxed and element.point is not None and element.states.checked != "true" and element.id not in self._ticked
+        return (
+            boxed and element.point is not None and element.states.checked != "true" and element.id not in self._ticked
+        )
