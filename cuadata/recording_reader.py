@@ -34,6 +34,7 @@ def find(folder: str | Path) -> list[Path]:
         if recording_files.HEADER in files or recording_files.STEPS in files:
             found.append(Path(where))
             folders.clear()  # what lies in a recording is its own
+        folders[:] = [name for name in folders if not name.startswith(".")]  # half a merge, half a deletion
     return sorted(found)
 
 
@@ -120,7 +121,10 @@ def _is_json(text: bytes) -> bool:
 def _ending(path: Path, notes: list[str]) -> Ending:
     file = path / recording_files.OUTCOME
     if not file.exists():
-        held = recording_lock.holder(path)
+        try:
+            held = recording_lock.holder(path)
+        except DataError:
+            held = None
         if held is not None and recording_lock.lives(held) is not False:
             notes.append(f"{held} is recording into it")
             return Ending(outcome=Outcome(ended="running"))

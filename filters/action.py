@@ -194,15 +194,16 @@ def _lacks(action: Action) -> str:
         return "keys in the spelling of browsers"
     if kind == "scroll" and (not (action.scroll_x or action.scroll_y) or action.scroll_unit is None):
         return "an amount with its unit"
-    missing = {
-        "type": action.text is None and "a text",
-        "select": action.text is None and action.value is None and "an option",
-        "upload": not action.files and "files",
-        "navigate": not action.url and "an address",
-        "switch_page": action.page is None and "a page",
-        "dialog": action.accept is None and "an answer",
+    needs = {
+        "type": (action.text is not None, "a text"),
+        "select": (action.text is not None or action.value is not None, "an option"),
+        "upload": (bool(action.files), "files"),
+        "navigate": (bool(action.url), "an address"),
+        "switch_page": (action.page is not None, "a page"),
+        "dialog": (action.accept is not None, "an answer"),
     }
-    return missing.get(kind) or ""
+    there, what = needs.get(kind, (True, ""))
+    return "" if there else what
 
 
 def _pair(point: Point) -> tuple[float, float]:

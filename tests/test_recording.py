@@ -244,6 +244,8 @@ def test_many_recordings_come_in_order_and_ids_are_unique(tmp_path: Path) -> Non
         save(checkout(f"t{n}"), tmp_path / "deep" / "er")
     assert [t.id for t in registry.sources["recordings"](tmp_path)] == ["t0", "t1", "t2"]
     assert recording.find(tmp_path / "deep" / "er" / "t1") == [tmp_path / "deep" / "er" / "t1"]
+    save(checkout("t0"), tmp_path / ".deep.7.half")
+    assert len(recording.find(tmp_path)) == 3
     save(checkout("t1"), tmp_path / "twin")
     with pytest.raises(DataError, match=r"its id 't1' is also that of .*er/t1"):
         list(recording.read_all(tmp_path))
