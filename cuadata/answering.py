@@ -47,7 +47,7 @@ def answer(rows: Sequence[dict[str, Any]], loaded: Loaded, new_tokens: int) -> l
         prompts = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
         drawn = sampler.draw(prompts, new_tokens=new_tokens, temperature=0)
         return [tokenizer.decode(sample.ids, skip_special_tokens=True) for sample in drawn]
-    pictures = [[_picture(p["bytes"]) for p in row["images"]] for row in rows]
+    pictures = [[training.pillow(p["bytes"]) for p in row["images"]] for row in rows]
     tokenizer.padding_side = "left"
     inputs = loaded.processor(text=texts, images=pictures, padding=True, return_tensors="pt")
     inputs = inputs.to(loaded.model.device)
@@ -65,11 +65,3 @@ def end_ids(loaded: Loaded) -> tuple[int, ...]:
     held = loaded.model.generation_config.eos_token_id
     ids = held if isinstance(held, (list, tuple)) else [held]
     return tuple(sorted({i for i in (*ids, loaded.tokenizer.eos_token_id) if i is not None}))
-
-
-def _picture(data: bytes) -> Any:
-    from PIL import Image
-
-    from cuadata import image
-
-    return Image.fromarray(image.rgb(data))

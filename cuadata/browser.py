@@ -6,9 +6,10 @@ for many pages at once.
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from cuadata import engine
 from cuadata.browser_find import Found, NoBrowser, find
@@ -21,6 +22,7 @@ from cuadata.types import Action, Observation, PageInfo, Size, Step, Task
 __all__ = ["AsyncPage", "Found", "NoBrowser", "Page", "Stuck", "find", "open", "open_async"]
 
 VIEWPORT = Size(1280, 720)
+T = TypeVar("T")
 
 
 class Page:
@@ -45,6 +47,10 @@ class Page:
     def evaluate(self, script: str, argument: Any = None, *, timeout: float = 5.0) -> Any:
         """The value of a script in the page's own world."""
         return self._loop.run(self.twin.evaluate(script, argument, timeout=timeout), timeout + 5)
+
+    def run(self, coroutine: Coroutine[Any, Any, T], limit: float) -> T:
+        """Run a coroutine of the twin's on its loop, `limit` seconds at most; the way to what has no method here."""
+        return self._loop.run(coroutine, limit)
 
     def goto(self, address: str) -> None:
         """Load an address in the active page."""

@@ -9,11 +9,9 @@ from typing import Any
 from cuadata.differences import state_difference
 from cuadata.examples import caused_switch, examples
 from cuadata.phases import phases
-from cuadata.recovery import after_of, happened
+from cuadata.recovery import WITHOUT_INPUT, after_of, happened
 from cuadata.rows import Chunk, Example, Transition
 from cuadata.types import Phase, Step, Trajectory
-
-_NOT_INPUT = frozenset({"reason", "done", "infeasible"})
 
 
 def chunks(trajectory: Trajectory, *, smallest: int = 5, largest: int = 15) -> Iterator[Chunk]:
@@ -29,7 +27,7 @@ def chunks(trajectory: Trajectory, *, smallest: int = 5, largest: int = 15) -> I
         )
     rows = {c.example.step_index: c.example for c in examples(trajectory) if c.example.phase != "reason"}
     steps, found = trajectory.steps, phases(trajectory)
-    held = [i for i, s in enumerate(steps) if s.action.type not in _NOT_INPUT and not caused_switch(steps, i)]
+    held = [i for i, s in enumerate(steps) if s.action.type not in WITHOUT_INPUT and not caused_switch(steps, i)]
     for first, last in _runs(steps, found, held, smallest, largest):
         run = held[first:last]
         example = rows.get(steps[run[0]].index)
@@ -43,7 +41,7 @@ def transitions(trajectory: Trajectory) -> Iterator[Transition]:
     position = {step.index: i for i, step in enumerate(steps)}
     for candidate in examples(trajectory):
         step = candidate.step
-        if step is None or step.action.type in _NOT_INPUT:
+        if step is None or step.action.type in WITHOUT_INPUT:
             continue
         later = after_of(steps, position[step.index])
         if step.observation.screenshot is None or later is None or later.screenshot is None:

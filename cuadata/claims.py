@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, get_args
 
 from cuadata import descriptions, phrases
-from cuadata.judging import element_of
+from cuadata.judging import element_of, page_of
 from cuadata.phrases import Phrase, Stated
 from cuadata.relations import REFERENCES, Side
 from cuadata.rows import Candidate, Grounding, Target
@@ -66,7 +66,7 @@ def _from_column(column: str, candidate: Candidate) -> Stated:
 
 
 def _speaks_of_the_page(phrase: Phrase, candidate: Candidate) -> bool:
-    page, example = candidate.observation, candidate.example
+    page, example = page_of(candidate), candidate.example
     target = element_of(example.target, page)
     if page is None or target is None or not descriptions.answers(phrase.target, target):
         return False
@@ -93,7 +93,7 @@ def thing(target: Target | None, page: Observation | None) -> Thing:
 
 def references(candidate: Candidate, claimed: Claim) -> tuple[Thing, ...]:
     """What the claim refers to: the row's references, else the task's bindings, else what the words mean on the page."""
-    page = candidate.observation
+    page = page_of(candidate)
     if candidate.example.references:
         return tuple(thing(one, page) for one in candidate.example.references)
     if page is None:
@@ -124,13 +124,13 @@ def shared_out(stated: Sequence[Stated], count: int) -> list[tuple[int, int]] | 
 
 def rivals(candidate: Candidate, claimed: Claim, target: Thing, held: Sequence[Thing]) -> list[Element]:
     """Every element that the description of the target could mean, the target first; references are not among them."""
-    page = candidate.observation
+    page = page_of(candidate)
     if page is None or target.element is None:
         return []
     visible = descriptions.seen(page)
     noun, own = claimed.phrase.target, target.element
     if noun.empty or not descriptions.answers(noun, own):
-        found = [one for one in visible if one.id == own.id or descriptions.alike(one, own)]
+        found = descriptions.like(own, visible)
     else:
         found = descriptions.matching(noun, visible)
     left_out = {one.element.id for one in held if one.element is not None}

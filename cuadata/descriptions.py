@@ -7,7 +7,6 @@ text goes through the same normal form before it is compared, whichever side it 
 from __future__ import annotations
 
 import functools
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -68,17 +67,19 @@ ANYTHING: Final = frozenset(
     ]
 )
 
-_SPACE = re.compile(r"\s+")
 _EDGES: Final = " \t\n\r.,:;!?…*'\"‘’“”`´«»()[]{}<>|/\\-–—_·•"
 
 
 @functools.lru_cache(maxsize=65536)
 def _normal(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
-    whole = _SPACE.sub(" ", seen).strip()
+    if text.isascii() and text.isprintable():
+        whole = " ".join(text.lower().split())
+    else:
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
+        whole = " ".join(seen.split())
     # A name that is all punctuation, such as "+", is its own name.
-    return _SPACE.sub(" ", whole.strip(_EDGES)) or whole
+    return " ".join(whole.strip(_EDGES).split()) or whole
 
 
 def normal(text: str, *, limit: int = 512) -> str:
@@ -87,7 +88,7 @@ def normal(text: str, *, limit: int = 512) -> str:
     Characters that are not seen (format and control characters, among them those that turn the writing direction) are
     left out. Only the first `limit` characters count: nobody reads a name of a megabyte, and none may cost a second.
     """
-    return _normal(text[:limit])
+    return _normal(text) if len(text) <= limit else _normal(text[:limit])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +109,11 @@ class Noun:
 
 def spoken(element: Element) -> tuple[str, ...]:
     """Every text that a person could call an element by, in normal form: name, visible text, visible attributes."""
-    texts = [normal(element.name), normal(element.text)]
-    texts += [normal(one.value) for one in element.attributes if one.name != "type"]
-    return tuple(dict.fromkeys(text for text in texts if text))
+    name, text = normal(element.name), normal(element.text)
+    texts = (name,) if text == name else (name, text)
+    if not element.attributes:
+        return texts
+    return texts + tuple(normal(one.value) for one in element.attributes if one.name != "type")
 
 
 def answers(noun: Noun, element: Element) -> bool:
@@ -121,33 +124,34 @@ def answers(noun: Noun, element: Element) -> bool:
 
 
 def _holds_words(noun: Noun, element: Element) -> bool:
-    wanted = set(noun.name.split())
-    return any(wanted.issubset(text.split()) for text in spoken(element))
+    wanted = noun.name.split()
+    return any(all(word in text.split() for word in wanted) for text in spoken(element))
 
 
 def matching(noun: Noun, elements: Iterable[Element]) -> list[Element]:
     """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
-    of_role = [one for one in elements if not noun.roles or one.role in noun.roles]
-    if not noun.name:
+    of_role = [one for one in elements if one.role in noun.roles] if noun.roles else list(elements)
+    name = noun.name
+    if not name:
         return of_role
-    exactly = [one for one in of_role if noun.name in spoken(one)]
+    exactly = [one for one in of_role if name in spoken(one)]
     if exactly or noun.exact:
         return exactly
     return [one for one in of_role if _holds_words(noun, one)]
 
 
-def alike(one: Element, other: Element) -> bool:
-    """Whether a description by role, name and text fits two elements alike.
+def like(element: Element, elements: Iterable[Element]) -> list[Element]:
+    """Elements that a description of this one by role, name and text would fit as well, itself among them.
 
     Where both have a name or a text, one of the one's has to be one of the other's: a button named "Save changes" that
     shows "Save" is called either way. Without any text the visible attributes decide.
     """
-    if one.role != other.role:
-        return False
-    mine, theirs = _called(one), _called(other)
-    if mine or theirs:
-        return not mine.isdisjoint(theirs)
-    return _shown(one) == _shown(other)
+    role, mine = element.role, _called(element)
+    of_role = [one for one in elements if one.role == role]
+    if mine:
+        return [one for one in of_role if not mine.isdisjoint(_called(one))]
+    shown = _shown(element)
+    return [one for one in of_role if not _called(one) and _shown(one) == shown]
 
 
 def _called(element: Element) -> set[str]:
@@ -169,24 +173,28 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     A label and its control are one thing, and so are an element and what lies inside it: clicking the one is clicking the
     other. Of each such pair the element with the id `keep` stays, else the first in document order.
     """
-    ordered = sorted(matches, key=lambda one: one.id != keep)
-    if len(ordered) < 2:
-        return ordered
-    parents = {one.id: one.parent for one in page.elements}
+    if len(matches) < 2:
+        return list(matches)
+    nested = any(one.parent is not None for one in matches)
+    parents = {one.id: one.parent for one in page.elements} if nested else {}
     found: list[Element] = []
-    for one in ordered:
-        if not any(_same_thing(one, other, parents) for other in found):
-            found.append(one)
+    ids: set[int] = set()
+    controls: set[int] = set()
+    around: set[int] = set()
+    for one in sorted(matches, key=lambda one: one.id != keep):
+        above = _above(one, parents)
+        stands_for = {one.id, one.acts_on} - {None}
+        if one.id in around or not ids.isdisjoint(above) or not stands_for.isdisjoint(controls) or one.acts_on in ids:
+            continue
+        found.append(one)
+        ids.add(one.id)
+        around.update(above)
+        if one.acts_on is not None:
+            controls.add(one.acts_on)
     return found
 
 
-def _same_thing(one: Element, other: Element, parents: dict[int, int | None]) -> bool:
-    if one.acts_on == other.id or other.acts_on == one.id or (one.acts_on is not None and one.acts_on == other.acts_on):
-        return True
-    return other.id in _above(one, parents) or one.id in _above(other, parents)
-
-
-def _above(element: Element, parents: dict[int, int | None]) -> Iterable[int]:
+def _above(element: Element, parents: dict[int, int | None]) -> list[int]:
     """Ids of the observed ancestors; stops where a page's tree runs in a circle."""
     passed: list[int] = []
     above = element.parent

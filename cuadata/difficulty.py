@@ -74,7 +74,8 @@ def rollouts(
     if samples is not None and len(answered.texts) < samples:
         raise DataError(f"{len(answered.texts)} samples, {samples} wanted", place=answered.gold.task.id)
     seen = predictions.view(answered.gold)
-    read = [predictions.read(text, format, seen) for text in answered.texts[:samples]]
+    which = predictions.usual(format)
+    read = [predictions.read(text, format, seen, which) for text in answered.texts[:samples]]
     agreed = voting.vote([r.point for r in read], side=side, viewport=answered.gold.task.viewport)
     return Rollouts(
         id=answered.gold.task.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -17,6 +18,8 @@ from cuadata.types import Action, Ended, Observation, Outcome, Reward, Step, Tas
 MAX_STEPS = 30
 #: Actions told in a prompt.
 HISTORY = 5
+#: First word of the error of a step whose text could not be read.
+MISREAD = "parse_failure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +83,7 @@ class Episode:
 
     async def begin(self) -> Observation:
         """Open the task."""
-        self._observation = await self.stage.begin(self.task)
+        self.task, self._observation = await self.stage.begin(self.task)
         values = await self.stage.scripts(self._scripts)
         self._ledger = Ledger.open(self.task.terms, self._observation, values.__getitem__)
         return self._observation
@@ -102,9 +105,14 @@ class Episode:
         self._end(action)
         return self._turn(step, sum(r.value for r in rewards))
 
-    def misread(self, failure: str) -> Turn:
-        """A text that could not be read: nothing is done, and the turn counts."""
-        self._go_on()
+    def misread(self, failure: str, *, output: str | None = None, logprob: float | None = None) -> Turn:
+        """A text that could not be read: nothing is done, and the turn counts. It is kept as a step with its error."""
+        seen = self._go_on()
+        step = Step(
+            index=len(self.steps), time=max(time.time(), seen.time), observation=seen, action=Action(type="reason"),
+            after=seen, output=output or None, logprob=logprob, error=f"{MISREAD}: {failure}",
+        )  # fmt: skip
+        self.steps.append(step)
         self._end(None)
         return self._turn(None, 0.0, failure)
 
@@ -121,7 +129,8 @@ class Episode:
         if self.judged is not None:
             self.exact = self.judged.exact
             gained = self.judged.raw - (before.raw if before is not None else 0.0)
-            rewards = (Reward(name="raw", value=gained),) if self.judged.done and gained else ()
+            paid = self.judged.done and gained
+            rewards: tuple[Reward, ...] = (Reward(name="raw", value=gained),) if paid else ()
         else:
             values = (await self.stage.scripts(self._scripts)).__getitem__
             rewards = ledger.pay(after, values)
@@ -151,7 +160,8 @@ class Episode:
 
     def prompt(self, history: int = HISTORY) -> Prompt:
         """What a model is asked now: the same as a training row of this moment."""
-        lines = tuple(text.describe(s.action, s.target) for s in self.steps[-history:]) if history else ()
+        done = [s for s in self.steps if not (s.error or "").startswith(MISREAD)]
+        lines = tuple(text.describe(s.action, s.target) for s in done[-history:]) if history else ()
         return prompts.of_observation(
             self.observation,
             self.task.instruction,

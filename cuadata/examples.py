@@ -9,6 +9,7 @@ from typing import Final
 
 from cuadata import text
 from cuadata.phases import phases, reason_at
+from cuadata.recovery import WITHOUT_INPUT
 from cuadata.rows import Candidate, Example, Target
 from cuadata.types import Action, Binding, Element, Image, Observation, Step, Task, Trajectory
 
@@ -44,7 +45,7 @@ def history_lines(steps: Sequence[Step], count: int = 5) -> tuple[str, ...]:
     for i in range(len(steps) - 1, -1, -1):
         if len(lines) == count:
             break
-        if steps[i].action.type not in ("reason", "done", "infeasible") and not caused_switch(steps, i):
+        if steps[i].action.type not in WITHOUT_INPUT and not caused_switch(steps, i):
             lines.append(text.describe(steps[i].action, steps[i].target))
     return tuple(reversed(lines))
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Page
 
 WORLD = "cuadata"
+SCRIPTS = ("page.js", "page_boxes.js", "page_paint.js", "page_evidence.js", "page_tools.js")
 #: Ask for the browser's number of every node of an array, not for what the nodes hold.
 NUMBERS = {
     "serialization": "deep",
@@ -34,7 +35,7 @@ class FrameGone(RuntimeError):
 def script() -> str:
     """Our script, as it runs in every isolated world."""
     here = Path(__file__).parent
-    return "\n".join((here / name).read_text() for name in ("page.js", "page_evidence.js", "page_tools.js"))
+    return "\n".join((here / name).read_text() for name in SCRIPTS)
 
 
 async def send(session: CDPSession, method: str, limit: float = 5.0, **parameters: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -15,7 +16,7 @@ from cuadata.contracts import Format, Gold
 from cuadata.errors import DataError
 from cuadata.intervals import Rate, rate
 from cuadata.misses import Miss
-from cuadata.predictions import Answered, Matched
+from cuadata.predictions import Answered, Matched, Which
 from cuadata.types import Axis, BBox, Point
 
 #: Targets by the square root of their area, CSS px: upper edges of the bins.
@@ -53,8 +54,9 @@ def score(
     tolerance: float = 0.0,
     vote: int | None = None,
     frame: str | None = None,
+    which: Which | None = None,
 ) -> Scored:
-    """One question. With `vote` its first so many texts vote on a region; without it a question has one text.
+    """One question; `which` point of a text counts is the format's own usage where it is None. With `vote` its first so many texts vote on a region; without it a question has one text.
 
     DataError where there are more texts than are used, or fewer than the vote wants.
     """
@@ -66,7 +68,9 @@ def score(
             place=gold.task.id,
         )
     seen = predictions.view(gold, frame)
-    readings = [predictions.read(text, format, seen) for text in answered.texts[:wanted]]
+    readings = [
+        predictions.read(text, format, seen, which or predictions.usual(format)) for text in answered.texts[:wanted]
+    ]
     if vote is None:
         return _scored(gold, readings[0].point, readings[0].failure, tolerance)
     agreed = voting.vote([r.point for r in readings], viewport=gold.task.viewport)
@@ -141,6 +145,7 @@ def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> di
     return {
         "tolerance_px": tolerance,
         **_accuracy(rows),
+        "unread": dict(sorted(Counter(predictions.kind_of(r.failure) for r in rows if r.failure).items())),
         "missing": len(matched.missing),
         "unknown": len(matched.unknown),
         "reworded": matched.reworded,

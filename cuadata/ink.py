@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from cuadata.types import BBox, Size
@@ -15,8 +16,11 @@ def spread(pixels: NDArray[np.uint8], box: BBox, viewport: Size, *, margin: floa
     """The largest difference of levels in any channel inside a box, 0-255; 0 where it is of one colour.
 
     `pixels` is (height, width, 3), `box` is CSS px of the viewport that the picture shows, widened by `margin` CSS px, so
-    that a filled box shows against its ground. None where no pixel of the box is in the picture.
+    that a filled box shows against its ground. None where no pixel of the box is in the picture, or the
+    viewport has no size.
     """
+    if viewport.width < 1 or viewport.height < 1:
+        return None
     height, width = pixels.shape[:2]
     across, down = width / viewport.width, height / viewport.height
     left, right = _range(box.x - margin, box.right + margin, across, width)
@@ -29,4 +33,7 @@ def spread(pixels: NDArray[np.uint8], box: BBox, viewport: Size, *, margin: floa
 
 def _range(start: float, end: float, scale: float, size: int) -> tuple[int, int]:
     """Whole pixels from the one that holds `start` to the one that holds `end`, inside the picture."""
-    return max(0, int(start * scale)), min(size, int(end * scale + 0.999))
+    first, last = start * scale, end * scale
+    if not (math.isfinite(first) and math.isfinite(last)):
+        return 0, 0
+    return max(0, math.floor(first)), min(size, math.ceil(last))

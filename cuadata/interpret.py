@@ -292,7 +292,7 @@ def _wait(kind: ActionType, reading: _Reading) -> Action:
 
 def _plain(kind: ActionType, reading: _Reading) -> Action:
     """Actions that need no place: done, infeasible and reason with their text, back, forward, reload."""
-    return Action(type=kind, text=reading.text() if kind in ("done", "infeasible", "reason") else None)
+    return Action(type=kind, text=(reading.text() or None) if kind in ("done", "infeasible", "reason") else None)
 
 
 def _navigate(kind: ActionType, reading: _Reading) -> Action:

@@ -22,16 +22,26 @@ def _kept(gate: str) -> Verdict:
     return Verdict(gate=gate)
 
 
-def kept(gate: str, **evidence: object) -> Verdict:
-    """The gate has nothing against the example; `evidence` says what it measured, or what it could not check."""
-    return Verdict(gate=gate, evidence=as_json(evidence)) if evidence else _kept(gate)
+def kept(gate: str, evidence: Mapping[str, object] | None = None, /, **more: object) -> Verdict:
+    """The gate has nothing against the example; the evidence says what it measured, or what it could not check."""
+    if not evidence and not more:
+        return _kept(gate)
+    return Verdict(gate=gate, evidence=as_json({**(evidence or {}), **more}))
 
 
 def rejected(
-    gate: str, reason: str, *, keep: Keep = "no", configs: tuple[str, ...] = (), **evidence: object
+    gate: str,
+    reason: str,
+    evidence: Mapping[str, object] | None = None,
+    /,
+    *,
+    keep: Keep = "no",
+    configs: tuple[str, ...] = (),
+    **more: object,
 ) -> Verdict:
     """The gate rejects, or cannot tell (`keep="unsure"`). ValueError for a reason that is not in the vocabulary."""
-    return Verdict(gate=gate, keep=keep, reason=reasons.check(reason), evidence=as_json(evidence), configs=configs)
+    text = as_json({**(evidence or {}), **more})
+    return Verdict(gate=gate, keep=keep, reason=reasons.check(reason), evidence=text, configs=configs)
 
 
 def as_json(evidence: Mapping[str, object]) -> str:
@@ -70,6 +80,12 @@ def against(verdicts: Iterable[Verdict]) -> Verdict | None:
     return next((verdict for verdict in verdicts if verdict.keep != "yes"), None)
 
 
+def page_of(candidate: Candidate) -> Observation | None:
+    """The page that the example was measured on; None where only its boxes are known, as in imported sets."""
+    page = candidate.observation
+    return page if page is not None and page.elements else None
+
+
 def element_of(target: Target | None, page: Observation | None) -> Element | None:
     """The element of this page that a row's target is: by its locator, else by role, name and box; None if there is none."""
     if target is None or page is None:
@@ -100,3 +116,13 @@ def provenance(candidate: Candidate, name: str) -> Any:
     except ValueError:
         return None
     return held.get(name) if isinstance(held, dict) else None
+
+
+def told(candidate: Candidate, reason: str) -> str | None:
+    """What a source found when it read the set: the note of the observation that begins with this reason; None for none."""
+    if candidate.observation is None:
+        return None
+    for note in candidate.observation.notes:
+        if note.startswith(reason):
+            return note[len(reason) :].lstrip(": ")
+    return None

@@ -36,6 +36,8 @@ globalThis.cuadata ??= (() => {
   const asked = new WeakSet(); // hosts whose shadow root was asked for
   const listening = new WeakSet(); // elements with pointer or key listeners, as the debugger knows them
   let last = 0;
+  let deaf = []; // elements of the last walk that let the pointer through
+  let total = 0; // elements of the last walk
   let told = [];
   let fresh = []; // elements whose node number the browser has not told yet
 
@@ -136,6 +138,7 @@ globalThis.cuadata ??= (() => {
   const candidates = (only) => {
     const found = [];
     if (only) {
+      // Asked for a few elements only: what else is on the page is as the last whole round left it.
       for (const number of only) {
         const e = element(number);
         if (!e) continue;
@@ -146,14 +149,18 @@ globalThis.cuadata ??= (() => {
       return found;
     }
     const hosts = [];
+    deaf = [];
+    total = 0;
     ids = new WeakMap();
     places = new WeakMap();
     walk(document, (e, root) => {
       const tag = $.name(e);
       const id = $.id(e);
       if (id) countId(root, id);
+      total++;
       if (NEVER.has(tag)) return;
       const style = getComputedStyle(e);
+      if (style.pointerEvents === "none" || e.inert === true) deaf.push(e);
       if (mayHost(e, tag)) hosts.push(e);
       const acts = takesInput(e, tag, style);
       const dialog = isDialog(e, tag, style);
@@ -244,7 +251,7 @@ globalThis.cuadata ??= (() => {
     if (raw.length > 2000) return "";
     return fold((e instanceof HTMLElement ? e.innerText : raw) ?? "").slice(0, 200);
   };
-  const TOLD = ["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role"];
+  const TOLD = ["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state"];
   const attributesOf = (e) => {
     const told = [];
     for (const name of TOLD) {
@@ -258,10 +265,12 @@ globalThis.cuadata ??= (() => {
     $, serial, element, elements, serials, closed, asked, listening, CLICKS, shadowOf, flatParent, within, takesInput,
     candidates, walk, selector, locator, textOf, attributesOf, fold, isDialog, isScroller, words,
     canHost: (tag) => tag.includes("-") || HOSTS.has(tag),
+    deafNow: () => deaf,
+    totalNow: () => total,
     newRound: () => void stamp++,
     /** Elements that the browser has not numbered yet; asked for with deep serialisation, which tells their numbers. */
     fresh: () => {
-      told = fresh;
+      told = [...new Set(fresh)]; // a second mention would come without its number
       fresh = [];
       return told;
     },

@@ -1,339 +1,28 @@
-// What a person sees of an element and what a click reaches: boxes, styles up the tree, and a grid of points that is hit
-// twice, once as the pointer would and once with every box made to take the pointer, which shows what lies above.
+// One observation of this document: a row for every element worth telling, with the evidence that gates judge it by.
 globalThis.cuadata.measure ??= (() => {
-  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf } = cuadata;
+  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf, boxes, paint } = cuadata;
+  const { context, areaOf, rectsOf, grid, slants } = boxes;
+  const { deepest, inside, rootsOf, forcing, nestedControl, hitPass, paintPass, contrast } = paint;
 
-  // --- colours --------------------------------------------------------------------------------------------------------
-  const colours = new Map();
-  /** [red, green, blue, alpha], channels 0-255 and alpha 0-1, of a computed colour; other colour spaces count as opaque. */
-  const colour = (text) => {
-    let held = colours.get(text);
-    if (held) return held;
-    const numbers = text.match(/-?[\d.]+(?:e-?\d+)?/g)?.map(Number) ?? [];
-    if (text.startsWith("rgb")) held = [numbers[0], numbers[1], numbers[2], numbers[3] ?? 1];
-    else if (text.startsWith("color(srgb ")) held = [...numbers.slice(0, 3).map((v) => v * 255), numbers[3] ?? 1];
-    else held = [NaN, NaN, NaN, text.includes("/") ? numbers[numbers.length - 1] : 1];
-    if (colours.size > 5000) colours.clear();
-    colours.set(text, held);
-    return held;
-  };
-  const alpha = (text) => colour(text)[3];
-
-  // --- what an element inherits from the boxes around it ----------------------------------------------------------------
-  let contexts = new Map();
-  const ROOT = { opacity: 1, unsure: "", inert: false, matrix: null, dialog: 0, scroller: 0, disabled: false };
-  /** Opacity, doubts, inertness, rotation and enclosing dialog and scroller of an element, its own style included. */
-  const context = (e) => {
-    if (!e) return ROOT;
-    let held = contexts.get(e);
-    if (held) return held;
-    const up = context(flatParent(e));
-    const style = getComputedStyle(e);
-    held = { ...up, opacity: up.opacity * opacityOf(style), inert: up.inert || e.inert === true };
-    held.unsure = up.unsure || doubt(style);
-    held.matrix = turned(up.matrix, style);
-    held.zoomed = style;
-    if (cuadata.isDialog(e, $.name(e), style) && e !== document.body) held.dialog = serial(e);
-    if (cuadata.isScroller(e, style) && e !== document.documentElement && e !== document.body) held.scroller = serial(e);
-    contexts.set(e, held);
-    return held;
-  };
-  const opacityOf = (style) => {
-    let value = +style.opacity;
-    if (style.filter !== "none") {
-      const found = /opacity\(([\d.]+)(%?)\)/.exec(style.filter);
-      if (found) value *= found[2] ? found[1] / 100 : +found[1];
-    }
-    return value;
-  };
-  /** Why script cannot tell what a person sees of an element in this style; empty where it can. */
-  const doubt = (style) => {
-    if (style.maskImage && style.maskImage !== "none") return "mask";
-    if (style.maskBorderSource && style.maskBorderSource !== "none") return "mask";
-    if (style.mixBlendMode !== "normal") return "blend";
-    if (style.filter !== "none" && /blur|brightness|contrast|url/.test(style.filter)) return "filter";
-    return "";
-  };
-  /** The linear part of all transforms so far, [a, b, c, d], or null where nothing is rotated or skewed. */
-  const turned = (outer, style) => {
-    if (style.transform === "none" && style.rotate === "none" && style.offsetPath === "none") return outer;
-    let own = style.transform === "none" ? new DOMMatrix() : new DOMMatrix(style.transform);
-    const angle = /^(-?[\d.]+)deg$/.exec(style.rotate);
-    if (angle) own = new DOMMatrix().rotate(+angle[1]).multiply(own);
-    const [a, b, c, d] = outer ?? [1, 0, 0, 1];
-    const linear = [
-      a * own.a + c * own.b, b * own.a + d * own.b,
-      a * own.c + c * own.d, b * own.c + d * own.d,
-    ];
-    return linear;
-  };
-
-  // --- boxes ------------------------------------------------------------------------------------------------------------
-  /** Rects of an element; those of what it holds where it has no box of its own: [rects, borrowed]. */
-  const rectsOf = (e) => {
-    const own = [];
-    for (const r of $.rects(e)) if (r.width >= 0.5 && r.height >= 0.5) own.push(r);
-    if (own.length) return [own, false];
-    const held = [];
-    for (const k of $.all(e, "*")) {
-      if (held.length > 64) break;
-      for (const r of $.rects(k)) if (r.width >= 2 && r.height >= 2) held.push(r);
-    }
-    if (!held.length && getComputedStyle(e).display === "contents") {
-      const range = document.createRange();
-      range.selectNodeContents(e);
-      held.push(...range.getClientRects());
-    }
-    return [held, held.length > 0];
-  };
-  const areaOf = (r) => r.width * r.height;
-
-  // --- the grid ---------------------------------------------------------------------------------------------------------
-  /** Points over the visible part of the rects, each with its share of the whole area: [[x, y, weight]]. */
-  const grid = (work, wanted) => {
-    const { e, rects, total } = work;
-    const points = [];
-    const matrix = context(e).matrix;
-    if (matrix && rects.length === 1 && e.offsetWidth && (Math.abs(matrix[1]) > 1e-3 || Math.abs(matrix[2]) > 1e-3))
-      return slanted(work, matrix, wanted);
-    const each = Math.max(1, Math.min(wanted, Math.ceil((wanted * 2) / rects.length)));
-    for (const r of rects) {
-      const left = Math.max(r.left, 0), right = Math.min(r.right, innerWidth);
-      const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight);
-      const width = right - left, height = bottom - top;
-      if (width <= 0 || height <= 0) continue;
-      const [across, down] = cells(width, height, each);
-      const weight = (width * height) / total / across / down;
-      for (let j = 0; j < down; j++)
-        for (let i = 0; i < across; i++)
-          points.push([left + ((i + 0.5) / across) * width, top + ((j + 0.5) / down) * height, weight]);
-    }
-    return points;
-  };
-  /** Columns and rows of a grid of about `wanted` nearly square cells, none under 2 px. */
-  const cells = (width, height, wanted) => {
-    const across = Math.sqrt((wanted * width) / height);
-    const fit = (n, most) => Math.max(1, Math.min(Math.round(n), Math.floor(most / 2) || 1, wanted));
-    const columns = fit(across, width);
-    return [columns, fit(wanted / columns, height)];
-  };
-  /** A grid over a rotated or skewed box: the middle of its rect is the middle of the box. */
-  const slanted = ({ e, rects }, [a, b, c, d], wanted) => {
-    const r = rects[0];
-    const x = r.left + r.width / 2, y = r.top + r.height / 2;
-    const zoom = e.currentCSSZoom ?? 1;
-    const width = e.offsetWidth * zoom, height = e.offsetHeight * zoom;
-    const [across, down] = cells(width, height, wanted);
-    const points = [];
-    for (let j = 0; j < down; j++)
-      for (let i = 0; i < across; i++) {
-        const u = ((i + 0.5) / across - 0.5) * width, v = ((j + 0.5) / down - 0.5) * height;
-        const px = x + a * u + c * v, py = y + b * u + d * v;
-        if (px >= 0 && py >= 0 && px < innerWidth && py < innerHeight) points.push([px, py, 1 / across / down]);
-      }
-    return points;
-  };
-
-  // --- hitting ----------------------------------------------------------------------------------------------------------
-  /** The innermost element at a point, through open and closed shadow roots; null outside the viewport. */
-  const deepest = (x, y) => {
-    let e = document.elementFromPoint(x, y);
-    while (e) {
-      const shadow = shadowOf(e);
-      const inner = shadow?.elementFromPoint(x, y);
-      if (!inner || inner === e || $.root(inner) !== shadow) break;
-      e = inner;
-    }
-    return e;
-  };
-  const inside = (h, e) => h === e || $.contains(e, h) || within(h, e);
-
-  const paintOf = new Map();
-  /** How much an element hides of what lies under it, 0 to 1. */
-  const paint = (e) => {
-    let held = paintOf.get(e);
-    if (held !== undefined) return held;
-    const style = getComputedStyle(e);
-    const opacity = context(e).opacity;
-    if (style.visibility !== "visible") held = 0;
-    else if (/^(img|video|iframe|embed|object)$/.test($.name(e)) || e instanceof SVGGeometryElement) held = opacity;
-    else if ($.name(e) === "canvas") held = opacity * canvasPaint(e);
-    else held = opacity * Math.max(alpha(style.backgroundColor), style.backgroundImage === "none" ? 0 : 1);
-    paintOf.set(e, held);
-    return held;
-  };
-  /** Share of a canvas that is opaque; 1 where its pixels may not be read. */
-  const canvasPaint = (e) => {
-    try {
-      const pen = e.getContext("2d");
-      if (!pen) return 1;
-      const data = pen.getImageData(0, 0, e.width, e.height).data;
-      let opaque = 0, n = 0;
-      for (let i = 3; i < data.length; i += 4 * 37) (n++, (opaque += data[i] > 127));
-      return n ? opaque / n : 0;
-    } catch {
-      return 1;
-    }
-  };
-  const pseudoPaint = (e) => {
-    let most = 0;
-    for (const which of ["::before", "::after"]) {
-      const style = getComputedStyle(e, which);
-      if (style.content === "none" || style.content === "normal") continue;
-      most = Math.max(most, style.backgroundImage === "none" ? alpha(style.backgroundColor) : 1);
-    }
-    return most * context(e).opacity;
-  };
-
-  /** The roots from an element's own outwards, each with the element that stands for it there. */
-  const rootsOf = (e) => {
-    const chain = [];
-    for (let root = $.root(e), stands = e; ; ) {
-      chain.push([root, stands]);
-      if (!(root instanceof ShadowRoot)) return chain;
-      stands = root.host;
-      root = $.root(stands);
-    }
-  };
-  /** What lies above an element at a point: [opacity of the cover, whether the element is there at all, who covers]. */
-  const above = (work, x, y) => {
-    let clear = 1, who = null, there = true;
-    for (const [root, stands] of work.roots) {
-      let found = false;
-      for (const h of root.elementsFromPoint(x, y)) {
-        if (h === stands || inside(h, stands)) {
-          found = true;
-          break;
-        }
-        const ancestor = inside(stands, h);
-        const cover = ancestor ? pseudoPaint(h) : paint(h);
-        if (cover > 0.02) {
-          who ??= h;
-          work.doubtAbove ||= veil(h);
-        }
-        clear *= 1 - cover;
-      }
-      if (!found && stands === work.e) there = false;
-    }
-    return [1 - clear, there, who];
-  };
-  const veil = (e) => {
-    const style = getComputedStyle(e);
-    if (style.mixBlendMode !== "normal") return "blend";
-    if (style.backdropFilter && style.backdropFilter !== "none") return "backdrop";
-    if (/gradient/.test(style.backgroundImage) && /transparent|rgba|\/ /.test(style.backgroundImage)) return "veil";
-    return context(e).unsure;
-  };
-
-  // --- the two passes ---------------------------------------------------------------------------------------------------
-  const FORCE = ":is(*,#\\9#\\9#\\9,:root),*::before,*::after{pointer-events:auto!important}";
-  let forced = null;
-  const forcing = (roots, then) => {
-    if (!forced) (forced = new CSSStyleSheet()).replaceSync(FORCE);
-    for (const root of roots) root.adoptedStyleSheets = [...root.adoptedStyleSheets, forced];
-    try {
-      then();
-    } finally {
-      for (const root of roots) root.adoptedStyleSheets = root.adoptedStyleSheets.filter((s) => s !== forced);
-    }
-  };
-  const hitPass = (work) => {
-    let hit = 0;
-    for (const p of work.points) {
-      const h = deepest(p[0], p[1]);
-      p[3] = h !== null && inside(h, work.e);
-      if (p[3]) {
-        hit += p[2];
-        p[5] = nestedControl(h, work);
-      } else if (h && !work.stopper) work.stopper = h;
-    }
-    work.hit = hit;
-  };
-  /** Whether a click at `h` would first meet another control inside this one. */
-  const nestedControl = (h, work) => {
-    for (let e = h; e && e !== work.e; e = flatParent(e)) if (acting.has(e)) return true;
-    return false;
-  };
   let acting = new Set();
-  const paintPass = (work) => {
-    let seen = 0, covered = 0, clipped = 0;
-    const who = new Map();
-    for (const p of work.points) {
-      const h = deepest(p[0], p[1]);
-      p[4] = h !== null && inside(h, work.e);
-      let cover = 0, there = true;
-      if (!p[4]) {
-        let name;
-        [cover, there, name] = above(work, p[0], p[1]);
-        if (cover >= 0.5 && name) who.set(name, (who.get(name) ?? 0) + p[2]);
-        p[4] = there && cover < 0.5;
-      }
-      if (p[4]) seen += p[2];
-      else if (!there) clipped += p[2];
-      else covered += p[2];
-    }
-    Object.assign(work, { seen, covered, clipped });
-    work.coverer = [...who].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
-  };
-
-  // --- does it paint anything? ------------------------------------------------------------------------------------------
-  const boxed = (style) =>
-    alpha(style.backgroundColor) > 0.05 || style.backgroundImage !== "none" || style.boxShadow !== "none" ||
-    ["Top", "Right", "Bottom", "Left"].some(
-      (s) => Number.parseFloat(style[`border${s}Width`]) > 0 && style[`border${s}Style`] !== "none" && alpha(style[`border${s}Color`]) > 0.1,
-    );
-  const REPLACED = /^(img|video|audio|canvas|iframe|embed|object|input|select|textarea|meter|progress|svg)$/;
-  /** Largest channel difference of text and ground, for elements that have no box of their own to be seen by; else null. */
-  const contrast = (work) => {
-    const { e, style, tag } = work;
-    if (REPLACED.test(tag) || e instanceof SVGElement || work.borrowed || boxed(style)) return null;
-    if (e.querySelector("img,svg,canvas,video,input,select,textarea,iframe")) return null;
-    for (const k of $.all(e, "*")) if (boxed(getComputedStyle(k)) || shadowOf(k)) return null;
-    if (shadowOf(e) || hasPseudo(e)) return null;
-    if (!/\S/.test($.text(e))) return 0;
-    const ground = groundAt(work);
-    let most = 0;
-    for (const k of [e, ...$.all(e, "*")]) {
-      const own = colour(getComputedStyle(k).webkitTextFillColor || getComputedStyle(k).color);
-      if (own[3] < 0.1) continue;
-      const far = Math.max(...[0, 1, 2].map((i) => Math.abs(own[i] - ground[i]) * own[3]));
-      most = Math.max(most, Number.isNaN(far) ? 255 : far);
-    }
-    return most;
-  };
-  const hasPseudo = (e) =>
-    ["::before", "::after"].some((w) => {
-      const content = getComputedStyle(e, w).content;
-      return content !== "none" && content !== "normal";
-    });
-  const groundAt = ({ e, point, rects }) => {
-    const [x, y] = point ?? [rects[0].left + rects[0].width / 2, rects[0].top + rects[0].height / 2];
-    for (const h of document.elementsFromPoint(x, y)) {
-      if (h === e) continue;
-      const own = colour(getComputedStyle(h).backgroundColor);
-      if (own[3] > 0.5) return own;
-    }
-    return [255, 255, 255, 1];
-  };
-
-  // --- one element after the other --------------------------------------------------------------------------------------
   const prepare = (found) => {
     const { e, tag, style } = found;
-    const [rects, borrowed] = rectsOf(e);
-    const work = { ...found, rects, borrowed, points: [], roots: null, seen: 0, hit: 0, covered: 0, clipped: 0, visible: 0 };
+    const [rects, borrowed] = rectsOf(e, tag, style);
+    const work = { ...found, rects, borrowed, points: [], seen: 0, hit: 0, covered: 0, clipped: 0, doubt: "" };
     work.total = rects.reduce((sum, r) => sum + areaOf(r), 0);
-    const shownOn = borrowed ? ($.first(e) ?? e) : e;
-    work.rendered = rects.length > 0 && $.shown(shownOn, { visibilityProperty: true, contentVisibilityAuto: true });
-    work.disabled = $.matches(e, ":disabled");
-    work.inView = !work.total ? 0 : rects.reduce((sum, r) => {
-      const width = Math.min(r.right, innerWidth) - Math.max(r.left, 0);
-      const height = Math.min(r.bottom, innerHeight) - Math.max(r.top, 0);
-      return sum + (width > 0 && height > 0 ? width * height : 0);
-    }, 0) / work.total;
+    const shown = tag === "area" ? boxes.imageOf(e) : borrowed && style.display === "contents" ? ($.first(e) ?? e) : e;
+    work.rendered = shown !== null && $.shown(shown, { visibilityProperty: true, contentVisibilityAuto: true });
+    work.inView = work.total && rects.reduce((sum, r) => sum + visibleArea(r), 0) / work.total;
     return work;
   };
+  const visibleArea = (r) => {
+    const width = Math.min(r.right, innerWidth) - Math.max(r.left, 0);
+    const height = Math.min(r.bottom, innerHeight) - Math.max(r.top, 0);
+    return width > 0 && height > 0 ? width * height : 0;
+  };
+
+  /** The point that a click should aim at: hit, seen, on no other control, nearest to the middle. */
   const choose = (work) => {
-    if (!work.rects.length) return;
     const big = work.rects.reduce((a, r) => (areaOf(r) > areaOf(a) ? r : a));
     const x = big.left + big.width / 2, y = big.top + big.height / 2;
     let best = null, least = Infinity;
@@ -342,61 +31,147 @@ globalThis.cuadata.measure ??= (() => {
       const far = Math.hypot(p[0] - x, p[1] - y) + (p[4] ? 0 : 1e4) + (p[5] ? 1e5 : 0);
       if (far < least) (least = far), (best = p);
     }
-    if (best) {
-      const middle = deepest(x, y);
-      const free = middle && inside(middle, work.e) && (!nestedControl(middle, work) || best[5]);
-      work.point = free && (best[4] ? work.points.every((p) => p[4] || !p[3]) : true) ? [x, y] : [best[0], best[1]];
-    }
+    if (!best) return;
+    work.point = [best[0], best[1]];
+    if (best[0] === x && best[1] === y) return;
+    if (work.points.some((p) => p[3] && !p[4])) return;
+    const middle = deepest(x, y);
+    if (middle && inside(middle, work.e) && (best[5] || !nestedControl(middle, work.e, acting))) work.point = [x, y];
+  };
+  /** Whether some points are reached or seen and others are not, or what stops them all may not lie over the whole. */
+  const mixed = (work, which) => {
+    const n = work.points.length;
+    let yes = 0;
+    for (const p of work.points) yes += p[which];
+    if (yes > 0 && yes < n) return true;
+    if (yes > 0 || which !== 3 || n < 3 || !work.stopper) return false;
+    const r = $.box(work.stopper), box = work.rects[0];
+    return r.left > box.left || r.top > box.top || r.right < box.right || r.bottom < box.bottom;
   };
 
-  const evidence = (works, wanted) => {
+  /**
+   * How many points an element gets at first: fewer where very many are in view on a large page, since a hit test costs by
+   * the page's size. Where they do not agree, it gets a closer look.
+   */
+  const CLOSE = 20;
+  const paintAll = (list) => {
+    const open = list.filter((w) => w.open);
+    for (const w of list) if (!w.open) paintPass(w);
+    if (open.length) forcing(new Set([document, ...open.flatMap((w) => w.roots.map((r) => r[0]))]), () => open.forEach(paintPass));
+  };
+  const measureAll = (works) => {
     const live = works.filter((w) => w.rendered && w.inView > 0);
+    const budget = Math.max(1200, Math.min(8000, 1e7 / Math.max(cuadata.totalNow(), 1)));
+    const wanted = Math.max(1, Math.min(5, Math.floor(budget / Math.max(live.length, 1))));
+    paint.findVeils();
+    let left = budget * 2;
+    const closer = (w) => {
+      if ((left -= CLOSE) < 0) return;
+      w.points = grid(w, CLOSE);
+      hitPass(w, acting);
+    };
     for (const w of live) {
-      w.points = grid(w, wanted);
       w.roots = rootsOf(w.e);
-      hitPass(w);
+      w.deaf = w.style.pointerEvents === "none";
+      w.points = grid(w, wanted);
+      hitPass(w, acting);
+      if (mixed(w, 3)) closer(w);
     }
-    const roots = new Set(live.flatMap((w) => w.roots.map((r) => r[0])));
-    if (live.length) forcing(roots, () => live.forEach(paintPass));
+    paintAll(live);
+    const again = live.filter((w) => w.points.length <= wanted && mixed(w, 4));
+    again.forEach(closer);
+    paintAll(again);
     for (const w of live) {
       choose(w);
       w.contrast = contrast(w);
     }
+    return live.length * wanted;
   };
 
+  // --- rows -------------------------------------------------------------------------------------------------------------
   const round = (n) => Math.round(n * 100) / 100;
   const boxOf = (r) => [round(r.left), round(r.top), round(r.width), round(r.height)];
-  const modal = () => {
-    const found = [...document.querySelectorAll(":modal")];
-    return found[found.length - 1] ?? null;
-  };
-  const row = (work, top) => {
+  const modals = () => [...document.querySelectorAll(":modal")];
+  const row = (work, open) => {
     const { e, tag } = work;
-    const up = context(e);
+    const up = context(tag === "area" ? (boxes.imageOf(e) ?? e) : e);
+    const around = context(flatParent(e));
     const control = tag === "label" ? e.control : null;
-    return {
+    const stopper = work.coverer ?? (work.hit === 0 ? work.stopper : null);
+    const told = {
       id: serial(e), tag, acts: work.acts, text: textOf(e, tag), attributes: attributesOf(e), locator: locator(e),
-      box: boxOf($.box(e)), rects: work.rects.slice(0, 32).map(boxOf), point: work.point?.map(round) ?? null,
-      seen: work.seen, hit: work.hit, inView: work.inView, clipped: work.clipped, covered: work.covered,
-      opacity: round(up.opacity), rendered: work.rendered, inert: up.inert || (top !== null && !within(e, top)),
-      disabled: work.disabled, receives: work.style.pointerEvents !== "none", contrast: work.contrast ?? null,
-      coveredBy: work.coverer ? selector(work.coverer) : work.hit === 0 && work.stopper ? selector(work.stopper) : null,
-      unsure: up.unsure || work.doubtAbove || null, control: control ? serial(control) : null,
-      dialog: context(flatParent(e)).dialog, scroller: context(flatParent(e)).scroller,
-      frame: tag === "iframe" || tag === "frame" ? frameBox(e, up) : null,
+      box: boxOf(tag === "area" && work.rects.length ? work.rects[0] : work.borrowed ? unionOf(work.rects) : $.box(e)),
+      boxed: $.rects(e).length > 0 || work.rects.length > 0,
+      rects: work.rects.slice(0, 32).map(boxOf), point: work.point?.map(round) ?? null,
+      seen: round(work.seen), hit: round(work.hit), inView: round(work.inView),
+      clipped: round(work.clipped), covered: round(work.covered),
+      opacity: round(up.opacity), rendered: work.rendered,
+      inert: up.inert || (open.length > 0 && !open.some((m) => within(e, m))), disabled: $.matches(e, ":disabled"),
+      receives: work.style.pointerEvents !== "none", contrast: work.contrast ?? null,
+      coveredBy: stopper ? selector(stopper) : null, unsure: up.unsure || work.doubt || null,
+      control: control ? serial(control) : null, dialog: around.dialog, scroller: around.scroller,
+      frame: tag === "iframe" || tag === "frame" ? frameBox(e, up, work) : null,
+    };
+    return told;
+  };
+  const unionOf = (rects) => {
+    const left = Math.min(...rects.map((r) => r.left)), top = Math.min(...rects.map((r) => r.top));
+    return new DOMRect(left, top, Math.max(...rects.map((r) => r.right)) - left, Math.max(...rects.map((r) => r.bottom)) - top);
+  };
+  /** Where a frame's own viewport lies, as the images of its corners, and whether anything may lie over it. */
+  const frameBox = (e, up, work) => {
+    const r = $.box(e);
+    const style = work.style;
+    const px = (name) => Number.parseFloat(style[name]) || 0;
+    const zoom = e.currentCSSZoom ?? 1;
+    const [a, b, c, d] = up.matrix ?? [1, 0, 0, 1];
+    // Padding comes in px of the page, client sizes in px before zoom; both are carried through zoom and transforms.
+    const left = (e.clientLeft + px("paddingLeft")) * zoom, top = (e.clientTop + px("paddingTop")) * zoom;
+    const width = (e.clientWidth - px("paddingLeft") - px("paddingRight")) * zoom;
+    const height = (e.clientHeight - px("paddingTop") - px("paddingBottom")) * zoom;
+    const half = [(e.offsetWidth * zoom) / 2, (e.offsetHeight * zoom) / 2];
+    const middle = [r.left + r.width / 2, r.top + r.height / 2];
+    const at = (x, y) => [middle[0] + a * (x - half[0]) + c * (y - half[1]), middle[1] + b * (x - half[0]) + d * (y - half[1])];
+    return {
+      origin: at(left, top), across: [a, b], down: [c, d], width, height,
+      clear: work.hit > 0.999 && work.seen > 0.999 && !work.doubt && work.inView > 0.999 && !overlapped(e, r) && !slants(up.matrix),
     };
   };
-  /** Where a frame's own viewport lies: left, top, width, height, and whether it is turned. */
-  const frameBox = (e, up) => {
-    const r = $.box(e);
-    const style = getComputedStyle(e);
-    const px = (name) => Number.parseFloat(style[name]) || 0;
-    const scaleX = e.offsetWidth ? r.width / e.offsetWidth : 1, scaleY = e.offsetHeight ? r.height / e.offsetHeight : 1;
-    const left = e.clientLeft + px("paddingLeft"), top = e.clientTop + px("paddingTop");
-    const width = e.clientWidth - px("paddingLeft") - px("paddingRight");
-    const height = e.clientHeight - px("paddingTop") - px("paddingBottom");
-    const slant = up.matrix ? Math.abs(up.matrix[1]) + Math.abs(up.matrix[2]) > 1e-3 : false;
-    return { left: r.left + left * scaleX, top: r.top + top * scaleY, width: width * scaleX, height: height * scaleY, slant };
+  /** Whether the box of anything else in this document crosses that of a frame. */
+  const overlapped = (frame, r) => {
+    for (let e = flatParent(frame); e; e = flatParent(e))
+      for (const which of ["::before", "::after"]) {
+        const style = getComputedStyle(e, which);
+        if (style.content !== "none" && style.content !== "normal" && style.position !== "static") return true;
+      }
+    let found = false;
+    cuadata.walk(document, (e) => {
+      if (found || e === frame) return;
+      const k = $.box(e);
+      if (k.right <= r.left || k.left >= r.right || k.bottom <= r.top || k.top >= r.bottom || !k.width || !k.height) return;
+      found = !within(frame, e);
+    });
+    return found;
+  };
+  /** For points over a frame: whether a click there reaches it, and whether what lies above lets it be seen. */
+  const through = (number, points) => {
+    const e = cuadata.element(number);
+    if (!e) return JSON.stringify(points.map(() => [0, 0, ""]));
+    const roots = rootsOf(e);
+    const told = points.map(([x, y]) => {
+      const h = deepest(x, y);
+      return [+(h !== null && inside(h, e)), 0, ""];
+    });
+    forcing(new Set([document, ...roots.map((r) => r[0])]), () =>
+      points.forEach(([x, y], i) => {
+        const h = deepest(x, y);
+        const at = h !== null && inside(h, e) ? null : paint.above(e, roots, x, y);
+        told[i][1] = +(at === null || (at.there && at.cover < 0.5));
+        told[i][2] = at?.doubt ?? "";
+        told[i][3] = at && !at.there && at.cover < 0.5 ? 1 : 0;
+      }),
+    );
+    return JSON.stringify(told);
   };
   const link = (rows, works) => {
     const held = new Map(works.map((w, i) => [w.e, i]));
@@ -410,26 +185,34 @@ globalThis.cuadata.measure ??= (() => {
       }
     });
   };
+  const focusedNow = () => {
+    let e = document.activeElement;
+    while (e && shadowOf(e)?.activeElement) e = shadowOf(e).activeElement;
+    return e && e !== document.body && cuadata.serials.has(e) ? serial(e) : null;
+  };
 
-  /** One observation of this document, as JSON text. */
+  let lastWorks = [];
+  /** Every point that the last observation tried, by number: {number: [[x, y, share, hit, seen, nested]]}. */
+  const grids = () =>
+    JSON.stringify(Object.fromEntries(lastWorks.map((w) => [serial(w.e), w.points.map((p) => [round(p[0]), round(p[1]), p[2], +p[3], +p[4], +p[5]])])));
+
+  Object.assign(cuadata, { through, grids });
+  /** One observation of this document, as JSON text. `only`: the elements of these numbers. */
   return (options = {}) => {
     const began = performance.now();
-    contexts = new Map();
-    paintOf.clear();
     cuadata.newRound();
+    paint.newRound();
     const found = cuadata.candidates(options.only);
-    acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
-    const works = found.map(prepare);
-    evidence(works, options.points ?? 16);
-    const top = modal();
-    const rows = works.map((w) => row(w, top));
-    link(rows, works);
-    let focused = document.activeElement;
-    while (focused && shadowOf(focused)?.activeElement) focused = shadowOf(focused).activeElement;
+    boxes.newRound(options.only ? null : new Map(found.map((f) => [f.e, f])));
+    if (!options.only) acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
+    const works = (lastWorks = found.map(prepare));
+    measureAll(works);
+    const open = modals();
+    const rows = works.map((w) => row(w, open));
+    if (!options.only) link(rows, works);
     return JSON.stringify({
       url: location.href, title: document.title, scroll: [scrollX, scrollY], width: innerWidth, height: innerHeight,
-      ratio: devicePixelRatio, focused: focused && cuadata.serials.get(focused) ? serial(focused) : null,
-      elements: rows, took: performance.now() - began, scale: visualViewport?.scale ?? 1,
+      focused: focusedNow(), elements: rows, took: performance.now() - began, scale: visualViewport?.scale ?? 1,
     });
   };
 })();

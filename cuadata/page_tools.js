@@ -83,6 +83,17 @@ globalThis.cuadata.quiet ??= (() => {
       }
     return marked;
   };
+  /** As `listen`, for elements by their numbers; how many of them take input by nothing else. */
+  const listenTo = (numbers) => {
+    let news = 0;
+    for (const number of numbers) {
+      const e = cuadata.element(number);
+      if (!e || listening.has(e)) continue;
+      if (!cuadata.takesInput(e, $.name(e), getComputedStyle(e))) news++;
+      listen(e);
+    }
+    return news;
+  };
   /** Numbers of the elements that match, through open and closed shadow roots, in document order. */
   const find = (css) => {
     const found = [];
@@ -99,6 +110,6 @@ globalThis.cuadata.quiet ??= (() => {
     return JSON.stringify(found);
   };
 
-  Object.assign(cuadata, { pulse, at, adopt, listen, find, watchAll });
+  Object.assign(cuadata, { pulse, at, adopt, listen, listenTo, find, watchAll });
   return quiet;
 })();

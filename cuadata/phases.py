@@ -10,14 +10,13 @@ from urllib.parse import urldefrag
 
 from cuadata import overlays
 from cuadata.overlays import Key
-from cuadata.recovery import after_of
+from cuadata.recovery import WITHOUT_INPUT, after_of
 from cuadata.types import Element, Observation, Phase, Step, Trajectory
 
 _POINTER = frozenset({"click", "double_click", "right_click", "hover", "drag", "scroll"})
 _ENTRIES = frozenset({"type", "select", "upload"})
 _TEXT_ROLES = frozenset({"textbox", "searchbox", "spinbutton", "combobox"})
 _EDITING = frozenset({"Backspace", "Delete"})
-_NOT_INPUT = frozenset({"reason", "done", "infeasible"})
 #: Roles besides buttons that submit what was typed just before: a link dressed as a button, a suggestion, a picture.
 _SUBMITTING = frozenset({"link", "image", "generic", "menuitem", "option"})
 _TOGGLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option", "slider"})
@@ -52,7 +51,7 @@ def reason_at(steps: tuple[Step, ...], found: list[Phase | None] | tuple[Phase |
     That is the first input of the task after the last dismissal that gives way to it, or a recorded thought just before.
     Without a dismissal it is the first input of the task, if a thought was recorded there. None where there is neither.
     """
-    inputs = [i for i, step in enumerate(steps) if step.action.type not in _NOT_INPUT]
+    inputs = [i for i, step in enumerate(steps) if step.action.type not in WITHOUT_INPUT]
     ours = [i for i in inputs if found[i] in ("act", "enter")]
     if not ours:
         return None
@@ -84,7 +83,7 @@ def _dismisses(steps: tuple[Step, ...], i: int, own: set[Key], spoken: bool) -> 
     step = steps[i]
     if step.action.type == "dialog":
         return not spoken
-    if step.action.type in _NOT_INPUT or step.action.type == "wait":
+    if step.action.type in WITHOUT_INPUT or step.action.type == "wait":
         return False
     around = overlays.around(step)
     if around:
@@ -128,24 +127,33 @@ def _vanishes_at(name: Key, steps: tuple[Step, ...], i: int) -> int | None:
 def _vanished_for_nothing(steps: tuple[Step, ...]) -> list[bool]:
     """Dismissals without a task: all inputs to an overlay, from the first on, until it vanishes with no value kept."""
     found = [False] * len(steps)
+    judged: set[tuple[Key, int]] = set()  # an overlay until it vanishes is judged once, from the first input to it
     for i, step in enumerate(steps):
-        if found[i] or step.action.type in _NOT_INPUT:
+        if step.action.type in WITHOUT_INPUT:
             continue
         if step.action.type == "dialog":
             found[i] = not step.action.accept or any(d.type == "alert" for d in step.observation.dialogs)
             continue
-        names = [overlays.key(o) for o in overlays.around(step)]
-        later = after_of(steps, i)
-        if not names and later is not None and _hits_nothing(step):
-            names = sorted(_gone(step.observation, later), key=repr)
-        for name in names:
+        for name in _overlays_of(steps, i):
             end = _vanishes_at(name, steps, i)
-            if end is not None and not _called_up(name, steps, i) and not _kept(name, steps, i, end):
+            if end is None or (name, end) in judged:
+                continue
+            judged.add((name, end))
+            if not _called_up(name, steps, i) and not _kept(name, steps, i, end):
                 for k in range(i, end + 1):
                     found[k] = found[k] or k == i or name in map(overlays.key, overlays.around(steps[k]))
-    if all(done or step.action.type in _NOT_INPUT | {"wait"} for done, step in zip(found, steps, strict=True)):
+    if all(done or step.action.type in (*WITHOUT_INPUT, "wait") for done, step in zip(found, steps, strict=True)):
         return [False] * len(steps)  # nothing is left that the dismissals could have given way to: they are the task
     return found
+
+
+def _overlays_of(steps: tuple[Step, ...], i: int) -> list[Key]:
+    """The overlays that an input went to, or made go away by going to nothing."""
+    names = [overlays.key(o) for o in overlays.around(steps[i])]
+    later = after_of(steps, i)
+    if names or later is None or not _hits_nothing(steps[i]):
+        return names
+    return sorted(_gone(steps[i].observation, later), key=repr)
 
 
 def _called_up(name: Key, steps: tuple[Step, ...], i: int) -> bool:

@@ -1,14 +1,15 @@
 """Points and boxes out of what a model says, in whatever notation: the numbers as written, in the model's own frame.
 
 The notations are tried from the most deliberate to the least: JSON with a key that names a place, point and box tags,
-calls, bracketed pairs, `x=.. y=..`, and two bare numbers where they are the whole answer. Within one notation the first
-wins, for models repeat themselves and trail off; a box stands for its centre.
+calls, bracketed pairs, `x=.. y=..`, and two bare numbers where they are the whole answer. Of several in JSON or in calls
+the first is the answer, since those are steps to take one by one; of several in running text the last is, since what a
+model considers stands before what it settles on (GUI-Perturbed scores GTA1 so). A box stands for its centre.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cuadata import lenient
@@ -38,6 +39,7 @@ _BOXES = re.compile(
     rf"|\(\s*({_N})\s*,\s*({_N})\s*\)\s*,\s*\(\s*({_N})\s*,\s*({_N})\s*\)"
 )
 _PAIRS = re.compile(rf"[(\[]\s*({_N}){_SEP}({_N})\s*[)\]]")
+_WHOLE = re.compile(rf"\s*[(\[][\s(\[]*{_N}(?:{_SEP}{_N}){{1,3}}[\s)\]]*\s*")
 _NAMED = re.compile(rf"\bx\s*[=:]\s*({_N})[\s,;]*(?:and\s+)?\by\s*[=:]\s*({_N})(?!\w|\.\d|%)", re.IGNORECASE)
 _BARE = re.compile(rf"\s*({_N}){_SEP}({_N})\s*\.?\s*")
 #: Keys that name a place in JSON, in the order in which they are believed.
@@ -62,28 +64,42 @@ def said(text: str) -> str:
     return text
 
 
-def first(text: str) -> Numbers:
-    """The first point or box of a text. ParseFailure of kind no_action where there is none."""
-    found = numbers(text)
+def answer(text: str) -> Numbers:
+    """The point or box that a text settles on. ParseFailure of kind no_action where it names none."""
+    found, last = _found(text)
     if not found:
         raise ParseFailure(f"no coordinates in {text.strip()!r:.80}")
-    return found[0]
+    return found[-1 if last else 0]
 
 
 def numbers(text: str) -> list[Numbers]:
     """Every point or box of the most deliberate notation in a text, in order; empty where there is none."""
+    return _found(text)[0]
+
+
+def _found(text: str) -> tuple[list[Numbers], bool]:
+    """The places of the most deliberate notation, and whether the last of them is the answer."""
     body = said(text)
     answers = [m for m in _ANSWER.finditer(body)] if ":" in body or "<" in body else []
     if answers:
-        last = answers[-1]
-        held = _in_any_notation(last[1] if last[1] is not None else body[last.end() :])
-        if held:
+        end = answers[-1]
+        held = _in_any_notation(end[1] if end[1] is not None else body[end.end() :])
+        if held[0]:
             return held
     return _in_any_notation(body)
 
 
-def _in_any_notation(text: str) -> list[Numbers]:
-    return next((held for notation in _NOTATIONS if (held := notation(text))), [])
+def grounded(text: str) -> list[Numbers]:
+    """Places that a text gives in the grammar of grounding answers and in no other: JSON that names them, or four or two
+    bracketed numbers that are the whole answer. Empty for prose, whatever numbers it holds."""
+    return _json(text) or (_brackets(text) if _WHOLE.fullmatch(text) else [])
+
+
+def _in_any_notation(text: str) -> tuple[list[Numbers], bool]:
+    for notation in (_json, _calls_or_tags, _brackets, _named, _bare):
+        if held := notation(text):
+            return held, notation in (_brackets, _named) or (notation is _calls_or_tags and not _calls(text))
+    return [], False
 
 
 def _json(text: str) -> list[Numbers]:
@@ -157,6 +173,11 @@ def _tags(text: str) -> list[Numbers]:
     return found
 
 
+def _calls_or_tags(text: str) -> list[Numbers]:
+    """Places in calls, which may hold tags; else in tags alone."""
+    return _calls(text) or _tags(text)
+
+
 def _calls(text: str) -> list[Numbers]:
     if "(" not in text:
         return []
@@ -194,9 +215,6 @@ def _bare(text: str) -> list[Numbers]:
     return [(float(match[1]), float(match[2]))] if match else []
 
 
-_NOTATIONS: Final[tuple[Callable[[str], list[Numbers]], ...]] = (_json, _tags, _calls, _brackets, _named, _bare)
-
-
 def center(place: Numbers) -> tuple[float, float]:
     """The point itself, or the middle of a box."""
     if len(place) == 4:
@@ -209,7 +227,7 @@ def point(text: str, view: View, frame: Frame) -> Point:
 
     `frame` is how the numbers count; `view.frame` overrides it.
     """
-    return grid_of(view, frame).read(*center(first(text)))
+    return grid_of(view, frame).read(*center(answer(text)))
 
 
 def points(text: str, view: View, frame: Frame) -> tuple[Point, ...]:
@@ -223,5 +241,5 @@ def points(text: str, view: View, frame: Frame) -> tuple[Point, ...]:
 
 def box(text: str, view: View, frame: Frame) -> BBox | None:
     """The box that a text names, CSS px; None where it names a point only. ParseFailure where it names neither."""
-    place = first(text)
+    place = answer(text)
     return grid_of(view, frame).read_box(*place) if len(place) == 4 else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -16,6 +17,26 @@ def data(result: Mapping[str, Any]) -> None:
 def say(words: str) -> None:
     """A line on stderr."""
     sys.stderr.write(words + "\n")
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on stderr; call what it gives once an item."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)
+
+
+def result(held: Mapping[str, Any]) -> None:
+    """The table of an evaluation, of logged answers or of episodes."""
+    if "by_variant" in held:
+        answers(held)
+    else:
+        episodes(held)
 
 
 def rate(held: Mapping[str, Any]) -> str:
@@ -89,14 +110,28 @@ def comparison(result: Mapping[str, Any]) -> None:
         say(f"left out: {result['only_first']} items of the first alone, {result['only_second']} of the second alone")
 
 
+def selection(result: Mapping[str, Any]) -> None:
+    """What was kept, and why the rest was not."""
+    total = max(1, result["judged"])
+    found = {"kept": result["kept"], **result["reasons"]}
+    rows = [[name.replace("_", " "), f"{count}", f"{100 * count / total:.1f}"] for name, count in found.items()]
+    low, high = result["bounds"]
+    title = f"{result['kept']} of {result['judged']} kept: {result['by'].replace('_', ' ')} from {low:g} to {high:g}"
+    table(title, ["", "questions", "%"], rows)
+    for name, count in result["vouched"].items():
+        say(f"{count} that no rollout hit were kept on the word of {name}")
+
+
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A table on stderr."""
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    shown = Table(box=None, header_style="bold", pad_edge=False)
     for number, name in enumerate(head):
         shown.add_column(name, justify="left" if number == 0 else "right")
     for line in rows:
         shown.add_row(*line)
-    Console(stderr=True).print(shown)
+    console = Console(stderr=True)
+    console.print(title, style="bold", highlight=False, markup=False)
+    console.print(shown)

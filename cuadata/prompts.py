@@ -20,15 +20,37 @@ def user_text(prompt: Prompt, *, elements: bool = False) -> str:
     parts = [f"Instruction: {prompt.instruction}"]
     if elements:
         parts.append("\n".join(["Page:", *map(element_line, prompt.view.elements)]))
-    history = [f"- {_one_line(line)}" for line in prompt.history]
+    history = [f"- {one_line(line)}" for line in prompt.history]
     parts.append("\n".join([HISTORY, *history]) if history else NO_HISTORY)
     if prompt.context:
-        parts.append("\n".join(f"{LABELS[line.kind]}{_one_line(line.text)}" for line in prompt.context))
+        parts.append("\n".join(map(context_line, prompt.context)))
     return "\n\n".join(parts)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text with its white space folded."""
     return " ".join(text.split())
+
+
+def context_line(line: ContextLine) -> str:
+    """An injected line as it stands in a prompt."""
+    return f"{LABELS[line.kind]}{one_line(line.text)}"
+
+
+def history_length(user: str) -> int:
+    """How many lines of history a user's text holds, read back from the text."""
+    _, found, rest = user.rpartition(f"{HISTORY}\n")
+    if not found:
+        return 0
+    lines = rest.split("\n\n", 1)[0].split("\n")
+    return next((at for at, line in enumerate(lines) if not line.startswith("- ")), len(lines))
+
+
+def injected(user: str) -> tuple[str, ...]:
+    """Kinds of injected lines in a user's text, read back from the text, sorted."""
+    starts = {**LABELS, "no_effect": "No effect: "}
+    found = {kind for kind, start in starts.items() for line in user.split("\n") if line.startswith(start)}
+    return tuple(sorted(found))
 
 
 def messages(system: str | None, user: str, *, picture: bool, picture_last: bool = False) -> list[Message]:
@@ -66,8 +88,13 @@ def _states(element: Element) -> list[str]:
 
 
 def visible(elements: Iterable[Element]) -> tuple[Element, ...]:
-    """Elements that a person sees and could act on or read; the rest would tell a model more than the page shows."""
-    return tuple(e for e in elements if e.seen > 0 and (e.interactive or e.name or e.text))
+    """Elements that a person sees and could act on or read; the rest would tell a model more than the page shows.
+
+    A label is left out where its control is in view itself, and so are boxes without a role or a name.
+    """
+    seen = [e for e in elements if e.seen > 0 and (e.interactive or e.name or e.text)]
+    ids = {e.id for e in seen}
+    return tuple(e for e in seen if e.acts_on not in ids and (e.interactive or e.role not in ("none", "generic", "")))
 
 
 def view_of(observation: Observation) -> View:

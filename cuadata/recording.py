@@ -5,13 +5,14 @@ A recording is a folder; `cuadata.recording_files` names what is in it, docs/rec
 
 from __future__ import annotations
 
+import contextlib
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cuadata import __version__, image, recording_files, recording_lock
+from cuadata import __version__, image, ink, pictures, recording_files, recording_lock
 from cuadata.errors import DataError
 from cuadata.recording_files import Ending, Header, Line
 from cuadata.recording_reader import MAX_LINE, find, read, read_all, read_header
@@ -107,6 +108,15 @@ def _cut_torn_line(path: Path, whole: int) -> None:
         os.fsync(file.fileno())
 
 
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What was added last, so that it can be taken back."""
+
+    start: int  # where its line begins, bytes
+    blobs: tuple[Path, ...]  # those that it was the first to need
+    time_before: float | None
+
+
 class Writer:
     """Appends steps to a recording. A context manager: left by an error, it notes the error as the outcome."""
 
@@ -118,7 +128,10 @@ class Writer:
         self._open = True
         self._stored: dict[str, Image] = {}
         self._packed: tuple[tuple[Element, ...], str] | None = None
+        self._new: list[Path] = []
+        self._last: _Last | None = None
         self._steps = open(path / recording_files.STEPS, "ab", buffering=0)  # noqa: SIM115 - held until close
+        self._end = self._steps.seek(0, os.SEEK_END)
 
     def __len__(self) -> int:
         """How many steps are on the disk."""
@@ -132,22 +145,41 @@ class Writer:
         """
         place = f"{self.path}, step {step.index}"
         self._check(step, place)
+        self._new = []
         try:
+            before = self._bare(step.observation, place)
+            later = None if step.after is None else self._bare(step.after, place)
             line = Line(
-                step=replace(
-                    step,
-                    observation=self._bare(step.observation, place),
-                    after=None if step.after is None else self._bare(step.after, place),
-                ),
+                step=replace(step, target=_measured(step, place), observation=before, after=later),
                 elements=self._elements(step.observation.elements, place),
                 elements_after=None if step.after is None else self._elements(step.after.elements, place),
             )
             text = _readable(line, place)
-            recording_files.sync_folder(self.path / recording_files.BLOBS)
-            self._append(text + b"\n")
+            if self._new:
+                recording_files.sync_folder(self.path / recording_files.BLOBS)
+            start = self._append(text + b"\n")
         except OSError as error:
             raise recording_files.said(error, place, "the step cannot be stored") from error
+        self._last = _Last(start, tuple(self._new), self._last_time)
         self._count, self._last_time = step.index + 1, step.time
+
+    def drop_last(self) -> None:
+        """Take back the step that was added last, with the pictures and elements that no other step has.
+
+        For a person who wants a step forgotten on the spot. DataError where this writer has added none, or has dropped
+        it already.
+        """
+        if self._last is None or not self._open:
+            raise DataError("there is no step to take back", place=str(self.path))
+        last, self._last = self._last, None
+        self._steps.truncate(last.start)
+        self._end = last.start
+        os.fsync(self._steps.fileno())
+        for path in last.blobs:
+            path.unlink(missing_ok=True)
+        self._stored = {name: held for name, held in self._stored.items() if self._has(held)}
+        self._packed = None
+        self._count, self._last_time = self._count - 1, last.time_before
 
     def close(self, outcome: Outcome, *, instruction: str | None = None, notes: tuple[str, ...] = ()) -> None:
         """End the recording and give the lock back. `instruction` is what was asked, where it was said only later."""
@@ -192,11 +224,12 @@ class Writer:
     def _picture(self, picture: Image, place: str) -> Image:
         """The description of a picture whose bytes are on the disk, checked and hashed the first time it comes."""
         held = self._stored.get(picture.sha256)
-        if held is not None:
+        if held is not None and (held.width, held.height) == (picture.width, picture.height):
             return held
         try:
             data = image.read(picture)
-            found = image.from_bytes(data, phash=not picture.phash, keep=False)
+            found = image.from_bytes(data, phash=False, keep=False)
+            phash = picture.phash or image.perceptual_hash(pictures.load(data))
         except ValueError as error:
             raise DataError(f"the picture cannot be stored: {error}", place=place) from error
         if found.sha256 != picture.sha256:
@@ -206,8 +239,8 @@ class Writer:
                 f"the picture is {found.width}x{found.height} px, its record says {picture.width}x{picture.height}",
                 place=place,
             )
-        described = replace(found, phash=picture.phash or found.phash)
-        recording_files.write_once(recording_files.picture_path(self.path, described), data)
+        described = replace(found, phash=phash)
+        self._store(recording_files.picture_path(self.path, described, place), data)
         self._stored[described.sha256] = described
         return described
 
@@ -223,21 +256,45 @@ class Writer:
         except ValueError as error:
             raise DataError(f"its elements cannot be stored: {error}", place=place) from error
         name = recording_files.sha256(data)
-        recording_files.write_once(recording_files.elements_path(self.path, name), data)
+        self._store(recording_files.elements_path(self.path, name, place), data)
         self._packed = (elements, name)
         return name
 
-    def _append(self, text: bytes) -> None:
-        """Add a line and flush it; where that fails, cut off what was written of it."""
-        end = self._steps.seek(0, os.SEEK_END)
+    def _store(self, path: Path, data: bytes) -> None:
+        if recording_files.write_once(path, data):
+            self._new.append(path)
+
+    def _has(self, picture: Image) -> bool:
+        return recording_files.picture_path(self.path, picture, str(self.path)).exists()
+
+    def _append(self, text: bytes) -> int:
+        """Add a line and flush it; where it begins. Where that fails, what was written of it is cut off again."""
+        start = self._end
+        if self._steps.seek(0, os.SEEK_END) != start:
+            self._steps.truncate(start)  # left of a line that could neither be written nor cut off
         try:
             left = memoryview(text)
             while left:
                 left = left[self._steps.write(left) or 0 :]
             os.fsync(self._steps.fileno())
         except BaseException:
-            self._steps.truncate(end)
+            with contextlib.suppress(OSError):
+                self._steps.truncate(start)
             raise
+        self._end = start + len(text)
+        return start
+
+
+def _measured(step: Step, place: str) -> Element | None:
+    """The target with how much there is to see at its place, taken now so that nobody has to decode the picture again."""
+    target, shot = step.target, step.observation.screenshot
+    if target is None or target.bbox is None or target.evidence.spread is not None or shot is None:
+        return target
+    try:
+        levels = ink.spread(pictures.load(shot), target.bbox, step.observation.viewport)
+    except image.BadImage as error:
+        raise DataError(f"the picture cannot be stored: {error}", place=place) from error
+    return replace(target, evidence=replace(target.evidence, spread=levels))
 
 
 def _readable(line: Line, place: str) -> bytes:

@@ -25,6 +25,8 @@ from cuadata.schema import from_json, to_json
 from cuadata.types import Element, Image, Observation, Outcome, Size, Step, Task
 
 HEADER, STEPS, BLOBS, OUTCOME = "header.json", "steps.jsonl", "blobs", "outcome.json"
+#: The elements of one observation may take this many bytes as text; those of a page of 10,000 elements take 9 MB.
+MAX_ELEMENTS = 64 * 2**20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FORMAT = re.compile(r"[a-z0-9]{1,8}")
 
@@ -69,17 +71,17 @@ class Ending:
     steps: Annotated[int | None, "how many steps were recorded; None where that was not counted"] = field(default=None)
 
 
-def picture_path(folder: Path, image: Image) -> Path:
+def picture_path(folder: Path, image: Image, place: str) -> Path:
     """Where a picture's bytes lie. DataError where its record could lead out of the folder."""
     if not _SHA256.fullmatch(image.sha256) or not _FORMAT.fullmatch(image.format):
-        raise DataError(f"'{image.sha256[:80]}.{image.format[:20]}' is no name of a picture", place=str(folder))
+        raise DataError(f"'{image.sha256[:80]}.{image.format[:20]}' is no name of a picture", place=place)
     return folder / BLOBS / f"{image.sha256}.{image.format}"
 
 
-def elements_path(folder: Path, sha256: str) -> Path:
+def elements_path(folder: Path, sha256: str, place: str) -> Path:
     """Where an observation's elements lie. DataError where the name could lead out of the folder."""
     if not _SHA256.fullmatch(sha256):
-        raise DataError(f"'{sha256[:80]}' is no sha256 of elements", place=str(folder))
+        raise DataError(f"'{sha256[:80]}' is no sha256 of elements", place=place)
     return folder / BLOBS / f"{sha256}.json.gz"
 
 
@@ -89,11 +91,15 @@ def pack(elements: tuple[Element, ...]) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[Element, ...]:
-    """Elements from a blob; ValueError where it is damaged."""
+    """Elements from a blob; ValueError where it is damaged, or larger than any page's elements."""
+    reader = zlib.decompressobj(wbits=31)
     try:
-        text = gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
+        text = reader.decompress(data, MAX_ELEMENTS)
+    except zlib.error as error:
         raise ValueError(f"the archive of elements is damaged: {error}") from error
+    if not reader.eof:
+        why = f"over the limit of {MAX_ELEMENTS} bytes" if len(text) == MAX_ELEMENTS else "cut off"
+        raise ValueError(f"the archive of elements is {why}")
     return from_json(text, tuple[Element, ...])
 
 

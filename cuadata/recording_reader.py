@@ -74,7 +74,7 @@ def read(folder: str | Path, *, pictures: bool = True) -> Trajectory:
     ending = _ending(path, notes)
     if ending.steps is not None and ending.steps > len(steps):
         notes.append(f"{ending.steps} steps were recorded, {len(steps)} are left")
-    notes.extend(_remarks(steps))
+    notes += [*ending.notes, *_remarks(steps)]
     return Trajectory(
         id=header.id,
         instruction=header.instruction if ending.instruction is None else ending.instruction,
@@ -159,7 +159,7 @@ class _Blobs:
         return held
 
     def _read_picture(self, described: Image, place: str) -> Image:
-        path = recording_files.picture_path(self.folder, described)
+        path = recording_files.picture_path(self.folder, described, place)
         if not self.pictures:
             return replace(described, path=str(path), data=None)
         data = recording_files.kept(path.read_bytes, place, f"picture {path.name}")
@@ -180,7 +180,7 @@ class _Blobs:
         if name is None:
             return ()
         if self._elements[0] != name:
-            path = recording_files.elements_path(self.folder, name)
+            path = recording_files.elements_path(self.folder, name, place)
             data = recording_files.kept(path.read_bytes, place, f"the elements {path.name}")
             if recording_files.sha256(data) != name:
                 raise DataError(f"{path.name} is not what was recorded: its sha256 differs", place=place)
@@ -202,7 +202,7 @@ def _damage(data: bytes, path: Path) -> str:
 def _step(line: Line, blobs: _Blobs, place: str) -> Step:
     step = line.step
     before = _observation(step.observation, line.elements, blobs, place)
-    after = None if step.after is None else _observation(step.after, line.elements_after, blobs, place)
+    after = None if step.after is None else _observation(step.after, line.elements_after, blobs, f"{place}, after")
     return replace(step, observation=before, after=after)
 
 

@@ -83,11 +83,27 @@ def _home(thing: object) -> str:
 
 
 class Source(Protocol):
-    """Reads what people already have: a path in, trajectories out, one at a time."""
+    """Reads what people already have: a path in, trajectories out, one at a time.
+
+    A source whose data lies in pieces that can be read by themselves says how to find them: see `parted`.
+    """
 
     __name__: str
 
     def __call__(self, path: Path) -> Iterator[Trajectory]: ...
+
+
+def parted(find: Callable[[Path], Iterable[Path]]) -> Callable[[T], T]:
+    """Decorates a source: `find` lists the pieces of a path, in order, and the source reads each piece by itself.
+
+    A build reads the pieces in parallel and, once it was interrupted, only those that are left.
+    """
+
+    def mark(source: T) -> T:
+        setattr(source, "parts", find)  # noqa: B010 - functions declare no attributes
+        return source
+
+    return mark
 
 
 class GoldSet(Protocol):

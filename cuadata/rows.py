@@ -83,6 +83,9 @@ class Verdict:
     reason: Annotated[str | None, "a word of `cuadata.reasons`; None where it keeps"] = None
     evidence: Annotated[str, "JSON text: the values that decided"] = "{}"
     configs: Annotated[tuple[str, ...], "dataset configs it speaks of; empty: all"] = ()
+    unique: Annotated[
+        str | None, "of the rows with this value and the same pixels, a build keeps the first; None: no such claim"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,8 +156,13 @@ class Rejected:
     configs: Annotated[tuple[str, ...], "configs it is kept out of; empty: all"] = ()
     instruction: Annotated[str, "what the actor was asked to do"] = ""
     action: Annotated[Action | None, "the action of the example"] = None
-    thumbnail: Annotated[Image | None, "the picture, at most 320 image px wide"] = None
-    place: Annotated[str, "file and step that it came from"] = ""
+    target: Annotated[Target | None, "the element of the example"] = None
+    phase: Annotated[Phase | None, "phase of the example"] = None
+    viewport_width: Annotated[int, "CSS px; thumbnail px = CSS px x thumbnail width / viewport_width"] = 0
+    viewport_height: Annotated[int, "CSS px"] = 0
+    also: Annotated[tuple[str, ...], "what further gates had against it, as `gate: reason`"] = ()
+    thumbnail: Annotated[Image | None, "the picture, at most 320 image px wide; None beyond a number a reason"] = None
+    place: Annotated[str, "recording or file that it came from, and the step"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,8 +61,8 @@ class Episode:
     raw: Annotated[float | None, "the task's own reward"] = None
     reward: Annotated[float, "sum of the reward terms paid"] = 0.0
     failures: Annotated[tuple[Failure, ...], "how it failed; empty for a success"] = ()
-    missing: Annotated[int | None, "requested selections that were not made"] = None
-    extra: Annotated[int | None, "selections that were not requested"] = None
+    missing: Annotated[int | None, "what was asked for and not done: selections, or conditions; None: not known"] = None
+    extra: Annotated[int | None, "selections that were not requested; None: not known"] = None
     size: Annotated[int | None, "how many things the task requests; None where that means nothing"] = None
     axes: Annotated[tuple[Axis, ...], "what was varied"] = ()
     cluster: Annotated[str, "episodes that share their fate: the seed's own id, or a template"] = ""
@@ -151,7 +151,10 @@ def header(folder: Path) -> Run:
 
 def episodes(folder: Path) -> tuple[Episode, ...]:
     """The episodes of a run; an episode that was written twice counts once, the first time."""
-    return tuple({e.id: e for e in reversed(list(_lines(folder / EPISODES, Episode)))}.values())[::-1]
+    held: dict[str, Episode] = {}
+    for one in _lines(folder / EPISODES, Episode):
+        held.setdefault(one.id, one)
+    return tuple(held.values())
 
 
 def answers(folder: Path) -> tuple[Scored, ...]:

@@ -187,18 +187,19 @@ def from_json(line: bytes | str, kind: type[T]) -> T:
 
 
 def to_row(value: Any) -> dict[str, Any]:
-    """A dataclass as plain dicts and lists, as Arrow takes it; pictures become `{bytes, path}`."""
+    """A dataclass as plain dicts and lists, as Arrow takes it; pictures become `{bytes, path}`.
+
+    Pictures on disk are read and checked against their sha256: ValueError where they are others, OSError where they are
+    not there.
+    """
     return {c.name: _plain(getattr(value, c.name)) for c in columns(typing.cast(Any, type(value)))}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Image):
-        if value.data is None and value.path is None:
-            raise ValueError(f"picture {value.sha256[:12]} has neither bytes nor a path")
-        data = value.data
-        if data is None:
-            with open(typing.cast(str, value.path), "rb") as file:
-                data = file.read()
+        from cuadata import image
+
+        data = image.read(value)
         return {"bytes": data, "path": f"{value.sha256}.{value.format}"}
     if isinstance(value, (tuple, list)):
         return [_plain(v) for v in value]

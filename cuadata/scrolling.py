@@ -50,7 +50,7 @@ def amounts(
     clicks = number("clicks") if "clicks" in arguments else (numbers[0] if len(numbers) == 1 else None)
     if clicks is not None:  # PyAutoGUI: positive is up, and to the right
         return (clicks, 0.0, "click") if sideways else (0.0, -clicks, "click")
-    across, down = number("scroll_x", "delta_x", "dx"), number("scroll_y", "delta_y", "dy")
+    across, down = number("scroll_x", "delta_x", "dx", "right"), number("scroll_y", "delta_y", "dy", "down")
     both = arguments.get("scroll", numbers)
     if across is None and down is None and isinstance(both, (list, tuple)) and len(both) == 2:
         across, down = finite(both[0]), finite(both[1])

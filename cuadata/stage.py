@@ -16,6 +16,7 @@ from cuadata.errors import DataError
 from cuadata.types import Action, Condition, Element, Observation, Size, Step, Task
 
 if TYPE_CHECKING:
+    from cuadata.browsers import Give
     from cuadata.page_session import AsyncPage
     from cuadata.serve import Server
 
@@ -37,8 +38,8 @@ class Stage(Protocol):
 
     browser: str
 
-    async def begin(self, task: Task) -> Observation:
-        """Open a task; what stands at its start."""
+    async def begin(self, task: Task) -> tuple[Task, Observation]:
+        """Open a task: the task, with what only its page knows (an instruction), and what stands at its start."""
         ...
 
     async def act(self, action: Action, before: Observation) -> Step:
@@ -66,7 +67,7 @@ class PageStage:
         *,
         screenshot: bool = True,
         effect: bool = True,
-        browser: Any = None,
+        browser: Give | None = None,
         headed: bool = False,
         viewport: Size | None = None,
         device_pixel_ratio: float | None = None,
@@ -89,7 +90,7 @@ class PageStage:
             raise ValueError("no episode has begun; call reset first")
         return self._page
 
-    async def begin(self, task: Task) -> Observation:
+    async def begin(self, task: Task) -> tuple[Task, Observation]:
         """Open a task on a clean page. DataError where it does not open."""
         try:
             await self._enter(task)
@@ -101,7 +102,7 @@ class PageStage:
             except Exception as again:
                 await self.close()
                 raise DataError(f"the page did not open: {again} (first try: {error})", place=task.id) from again
-        return await self.page.observe(screenshot=self.screenshot)
+        return task, await self.page.observe(screenshot=self.screenshot)
 
     async def _enter(self, task: Task) -> None:
         viewport, ratio = self._viewport or task.viewport, self._ratio or task.device_pixel_ratio
@@ -125,7 +126,7 @@ class PageStage:
             device_pixel_ratio=ratio,
             headed=self.headed,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}") if self._server else None,
-            browser=self._given,
+            browser=await self._given() if self._given else None,
         )
         self.browser = self._page.browser
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cuadata import measure
+from cuadata.compose import compose, look_through
 from cuadata.frames import Frame, FrameGone, Frames, send
 from cuadata.image import BadImage, from_bytes
 from cuadata.loop import Stuck
@@ -74,16 +75,14 @@ class Tab:
             if not held or held[0].frame is not frames[0]:
                 raise FrameGone(f"{self.page.url} was not measured: {'; '.join(notes)}")
             self._join(held)
-            if await self._listen(held):
-                again = await asyncio.gather(*(measure.measure(m.frame, notes) for m in held))
-                held = [new or old for new, old in zip(again, held, strict=True)]
-            await measure.trees(held, notes)
+            held = await self._listen(held, notes)
+            await asyncio.gather(measure.trees(held, notes), look_through(held))
             picture = await shot if shot is not None else None
         finally:
             if shot is not None and not shot.done():
                 shot.cancel()
         self.held = held
-        elements = measure.compose(held, self.number)
+        elements = compose(held, self.number)
         return self._look(held, elements, picture, began, notes)
 
     def _look(
@@ -120,9 +119,15 @@ class Tab:
             owners = (m.frame for m in held if m.frame.session is session and frame.owner in m.frame.nodes.values())
             frame.parent = next(owners, frame.parent)
 
-    async def _listen(self, held: list[measure.Measured]) -> bool:
-        told = await asyncio.gather(*(measure.listeners(m.frame, [m]) for m in held), return_exceptions=True)
-        return any(one is True for one in told)
+    async def _listen(self, held: list[measure.Measured], notes: list[str]) -> list[measure.Measured]:
+        """Learn of listeners, and measure again the documents where they made more elements worth telling."""
+        try:
+            news = await measure.listeners(held)
+        except (FrameGone, Stuck, ValueError) as error:
+            notes.append(f"listeners are not known: {error}"[:300])
+            return held
+        again = {id(m): await measure.measure(m.frame, notes) for m in news}
+        return [again.get(id(m)) or m for m in held]
 
     async def shoot(self, ratio: float, notes: list[str], limit: float = 10.0) -> Image | None:
         """The viewport's picture, `ratio` image px for one CSS px; None, with a note, where it cannot be had."""
@@ -163,7 +168,8 @@ class Tab:
             if measured.frame is frame:
                 rows = [r if r["id"] != serial else told["elements"][0] for r in measured.told["elements"]]
                 measured.told = {**told, "elements": rows}
-        return next((e for e in measure.compose(self.held, self.number) if e.id == id), None)
+        await look_through(self.held)
+        return next((e for e in compose(self.held, self.number) if e.id == id), None)
 
     async def quiet(self, still: float, limit: float) -> float | None:
         """Wait until the main document stands still; seconds waited, None where the limit was reached."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from cuadata import image, schema
 from cuadata.contracts import Format, Prompt, View
 from cuadata.errors import CallError, DataError
-from cuadata.rows import Example
+from cuadata.rows import CONFIGS, Example
 from cuadata.types import Size
 
 #: Parts of a vision model that see; frozen unless asked for, since fine-tuning them costs grounding.
@@ -79,6 +80,18 @@ def lora(targets: str, *, rank: int, alpha: int, train_vision: bool) -> Any:
     )
 
 
+def examples(data: Path, config: str, split: str) -> list[Any]:
+    """Rows of one config as they were written; DataError where the dataset has no such config or split."""
+    import pyarrow.parquet as pq
+
+    files = sorted((data / config).glob(f"{split}-*.parquet"))
+    if not files:
+        raise DataError(f"no {split} split of config '{config}'", place=str(data))
+    kind = CONFIGS[config]
+    tables = (batch for file in files for batch in pq.ParquetFile(file).iter_batches(64))
+    return [schema.from_row(row, kind) for table in tables for row in table.to_pylist()]
+
+
 def view_of(example: Example, processor: Any) -> View:
     """The picture as the processor will make it, so that coordinates are in the frame that the model really sees."""
     bounds = pixel_bounds(processor)
@@ -130,6 +143,17 @@ def text_rows(path: Path) -> Iterator[dict[str, Any]]:
         yield row
 
 
+def task_rows(path: Path, loaded: Loaded) -> list[dict[str, Any]]:
+    """Task rows with their prompts as tokens. DataError for a file without rows."""
+    rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+    if not rows:
+        raise DataError("holds no task row", place=str(path))
+    for row in rows:
+        text = loaded.processor.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True)
+        row["prompt_ids"] = loaded.tokenizer(text, add_special_tokens=False)["input_ids"]
+    return rows
+
+
 def with_answers_only(
     rows: Sequence[dict[str, Any]], loaded: Loaded, max_tokens: int
 ) -> tuple[list[dict[str, Any]], int]:
@@ -150,15 +174,24 @@ def with_answers_only(
 
 
 def token_count(row: Mapping[str, Any], loaded: Loaded) -> int:
-    """Tokens of a row's prompt, the pictures' included, counted without encoding a picture."""
+    """Tokens of a row's prompt, the pictures' included; counted without encoding a picture where the processor can."""
     text = loaded.processor.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True)
+    pictures = [p["bytes"] for p in row.get("images") or ()] if loaded.vision else []
+    if pictures and not hasattr(loaded.processor, "_get_num_multimodal_tokens"):
+        decoded = [pillow(data) for data in pictures]
+        return len(loaded.processor(text=[text], images=[decoded])["input_ids"][0])
     count = len(loaded.tokenizer(text, add_special_tokens=False)["input_ids"])
-    if loaded.vision and row.get("images"):
-        from cuadata import image
-
-        sizes = [image.header(picture["bytes"])[:0:-1] for picture in row["images"]]  # (height, width)
+    if pictures:
+        sizes = [image.header(data)[:0:-1] for data in pictures]  # (height, width)
         count += sum(loaded.processor._get_num_multimodal_tokens(image_sizes=sizes).num_image_tokens)
     return count
+
+
+def pillow(data: bytes) -> Any:
+    """A picture as the processors take it, transparency over white."""
+    from PIL import Image as Pillow
+
+    return Pillow.fromarray(image.rgb(data))
 
 
 def dataset_hash(path: Path) -> str:

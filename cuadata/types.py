@@ -136,9 +136,7 @@ class Evidence:
     covered_by: Annotated[str | None, "selector of the element that covers most of it"] = None
     unsure: Annotated[str | None, "why script cannot tell what is seen: mask, blend, veil"] = None
     pixels: Annotated[float | None, "share of the area that changes when the element is hidden; None: not tried"] = None
-    spread: Annotated[float | None, "largest channel difference of the picture in its box, 0-255; None: not taken"] = (
-        None
-    )
+    spread: Annotated[float | None, "largest difference of levels in its box, 0-255; None: not taken"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,94 +2,95 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from cuadata import claims, relations
 from cuadata.claims import Claim, Thing
-from cuadata.judging import kept, rejected
+from cuadata.judging import kept, page_of, rejected
 from cuadata.phrases import Stated
 from cuadata.registry import gates
-from cuadata.relations import Fit
 from cuadata.rows import Candidate, Grounding, Verdict
 from cuadata.types import BBox, Size
 
 _NAME = "relation"
+_DIRECTIONS = frozenset(("above", "below", "left_of", "right_of"))
 
 
 @gates.add
-def relation(candidate: Candidate, *, margin: float = relations.MARGIN, max_misaligned: float = 0.25) -> Verdict:
+def relation(
+    candidate: Candidate,
+    *,
+    margin: float = relations.MARGIN,
+    max_misaligned: float = 0.25,
+    max_gap: float = 0.2,
+) -> Verdict:
     """The relation that the instruction states holds between the boxes, for the target alone, by a margin.
 
-    `margin`: by how much the runner-up has to fail, as a share of an extent. `max_misaligned`: where only the boxes of
-    target and reference are known, no rival can be tried; then a direction has to be plain from the two alone, which have
-    to share an edge or the middle across within this share of the smaller extent.
+    `margin`: by how much the runner-up has to fail, as a share of an extent. Where only the boxes of target and reference
+    are known, no rival can be tried; then a direction has to be plain from the two alone: they share an edge or the middle
+    across within `max_misaligned` of the smaller extent, and the gap between them, in which anything may stand, is at most
+    `max_gap` of the viewport's smaller side.
     """
     claimed = claims.claim(candidate)
     if claimed.contradicts:
-        return _contradicted(claimed)
+        states = [one.relation for one in claimed.stated] or None
+        return rejected(_NAME, "relation_false", {"instruction_states": states, "column": claimed.column})
     if not claimed.stated:
         return kept(_NAME)
-    target = claims.thing(candidate.example.target, candidate.observation)
+    target = claims.thing(candidate.example.target, page_of(candidate))
     held = claims.references(candidate, claimed)
     boxes = [one.bbox for one in held if one.bbox is not None]
     if target.bbox is None or not relations.solid(target.bbox) or not all(map(relations.solid, boxes)):
-        return kept(_NAME, not_checked="the target or a reference has no box with an area")
+        return kept(_NAME, {"not_checked": "the target or a reference has no box with an area"})
     shares = claims.shared_out(claimed.stated, len(boxes))
     if shares is None:
-        return _short_of_references(candidate, claimed, boxes)
+        return _short_of_references(candidate, claimed)
     if any(one.relation.startswith("nth_") and one.position is None for one in claimed.stated):
-        return rejected(
-            _NAME, "relation_unmatched", keep="unsure", why="which place in the row is meant cannot be read"
-        )
+        return rejected(_NAME, "relation_unmatched", {"why": "which place is meant cannot be read"}, keep="unsure")
     stated = [(one, boxes[start:end]) for one, (start, end) in zip(claimed.stated, shares, strict=True)]
-    if candidate.observation is None and not isinstance(candidate.example, Grounding):
-        return _by_the_pair(stated, target.bbox, _page(candidate), max_misaligned)
+    if page_of(candidate) is None and not isinstance(candidate.example, Grounding):
+        return _by_the_pair(stated, target.bbox, _page(candidate), max_misaligned, max_gap)
     return _among_rivals(candidate, claimed, stated, target, held, margin)
 
 
-def _contradicted(claimed: Claim) -> Verdict:
-    says = [one.relation for one in claimed.stated] or None
-    return rejected(_NAME, "relation_false", instruction_states=says, column=claimed.column)
-
-
-def _short_of_references(candidate: Candidate, claimed: Claim, boxes: Sequence[BBox]) -> Verdict:
-    named = [one.words for one in claimed.phrase.references]
-    if candidate.observation is None:
-        return rejected(_NAME, "relation_unmatched", keep="unsure", why="the reference is not known", named=named)
-    return rejected(_NAME, "relation_unmatched", why="nothing on the page is called so", named=named, found=boxes)
+def _short_of_references(candidate: Candidate, claimed: Claim) -> Verdict:
+    evidence = {"references": [one.words for one in claimed.phrase.references]}
+    if page_of(candidate) is None:
+        return rejected(_NAME, "relation_unmatched", {**evidence, "why": "their boxes are not known"}, keep="unsure")
+    return rejected(_NAME, "relation_unmatched", {**evidence, "why": "nothing on the page is called so"})
 
 
 def _page(candidate: Candidate) -> Size:
     return Size(candidate.example.viewport_width, candidate.example.viewport_height)
 
 
-def _fits(stated: Sequence[tuple[Stated, list[BBox]]], boxes: Sequence[BBox], page: Size) -> list[Fit]:
-    """The fit of every box to all relations together: the weakest decides."""
-    found = [
-        relations.fits(one.relation, boxes, references, viewport=page, **_narrowing(one)) for one, references in stated
-    ]
-    return [min(fits, key=lambda fit: fit.margin) for fits in zip(*found, strict=True)]
+def _margins(stated: Sequence[tuple[Stated, list[BBox]]], boxes: Sequence[BBox], page: Size) -> list[float]:
+    """The margin of every box under all relations together: the weakest decides."""
+    found = [relations.margins(one.relation, boxes, references, **one.qualifiers(page)) for one, references in stated]
+    return found[0] if len(found) == 1 else [min(margins) for margins in zip(*found, strict=True)]
 
 
-def _narrowing(stated: Stated) -> relations.Qualifiers:
-    return relations.Qualifiers(position=stated.position, sides=stated.sides, nearest=stated.nearest)
-
-
-def _by_the_pair(stated: Sequence[tuple[Stated, list[BBox]]], target: BBox, page: Size, most: float) -> Verdict:
+def _by_the_pair(
+    stated: Sequence[tuple[Stated, list[BBox]]], target: BBox, page: Size, max_misaligned: float, max_gap: float
+) -> Verdict:
     """Only the boxes of target and reference are known."""
-    unknown = "other elements: the page is not known"
-    fit = _fits(stated, [target], page)[0]
-    evidence = {"relation": [one.relation for one, _ in stated], "margin": fit.margin, "not_checked": unknown}
-    if not fit.holds:
-        near = fit.margin > -relations.MARGIN
-        return rejected(_NAME, "relation_marginal" if near else "relation_false", **evidence)
-    off = max(
-        (relations.misaligned(one.relation, target, boxes[0]) for one, boxes in stated if boxes), default=math.inf
-    )
-    if most < off < math.inf:
-        return rejected(_NAME, "relation_marginal", keep="unsure", misaligned=off, **evidence)
-    return kept(_NAME, misaligned=off, **evidence)
+    margin = _margins(stated, [target], page)[0]
+    pairs = [(one.relation, boxes[0]) for one, boxes in stated if one.relation in _DIRECTIONS]
+    off = max((relations.misaligned(name, target, box) for name, box in pairs), default=None)
+    gap = max((relations.gap(target, box) for _, box in pairs), default=None)
+    evidence = {
+        "relation": [one.relation for one, _ in stated],
+        "margin": margin,
+        "misaligned": off,
+        "gap": gap,
+        "not_checked": "other elements: the page is not known",
+    }
+    if margin < 0:
+        near = margin > -relations.MARGIN
+        return rejected(_NAME, "relation_marginal" if near else "relation_false", evidence)
+    if off is not None and off > max_misaligned or gap is not None and gap > max_gap * min(page.width, page.height):
+        return rejected(_NAME, "relation_marginal", evidence, keep="unsure")
+    return kept(_NAME, evidence)
 
 
 def _among_rivals(
@@ -102,28 +103,26 @@ def _among_rivals(
 ) -> Verdict:
     """Every element that the description could mean is tried."""
     things = _things(candidate, claimed, target, held)
-    boxes = [one for one, _ in things]
-    finding = relations.decide(_fits(stated, boxes, _page(candidate)), 0, margin=margin)
+    finding = relations.decide(_margins(stated, [box for box, _ in things], _page(candidate)), 0, margin=margin)
     if finding.reason is None:
         return kept(_NAME)
-    return rejected(
-        _NAME,
-        finding.reason,
-        relation=[one.relation for one, _ in stated],
-        target=target.described,
-        references=[one.described for one in held],
-        margin=finding.margin,
-        fits=[things[place][1] for place in finding.fits],
-        runner_up=None if finding.runner_up is None else things[finding.runner_up][1],
-        runner_up_margin=finding.runner_up_margin,
-    )
+    evidence = {
+        "relation": [one.relation for one, _ in stated],
+        "target": target.described,
+        "references": [one.described for one in held],
+        "margin": finding.margin,
+        "fits": [things[place][1] for place in finding.fits],
+        "runner_up": None if finding.runner_up is None else things[finding.runner_up][1],
+        "runner_up_margin": finding.runner_up_margin,
+    }
+    return rejected(_NAME, finding.reason, evidence)
 
 
 def _things(candidate: Candidate, claimed: Claim, target: Thing, held: Sequence[Thing]) -> list[tuple[BBox, object]]:
     """Boxes of the target and of its rivals, the target first, each with what it is."""
     assert target.bbox is not None
     example = candidate.example
-    if candidate.observation is not None:
+    if page_of(candidate) is not None:
         others = claims.rivals(candidate, claimed, target, held)[1:]
         return [(target.bbox, target.described), *((one.bbox, one) for one in others if one.bbox is not None)]
     known = example.candidates if isinstance(example, Grounding) else ()

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.train, pytest.mark.filterwarnings("ignore")]
 
 @pytest.fixture(scope="module")
 def qwen2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tests.tiny_models import build
+    from tiny_models import build
 
     return build("qwen2", tmp_path_factory.mktemp("models") / "qwen2")
 
@@ -132,7 +132,7 @@ def test_grpo_raises_the_reward_of_a_bandit(qwen2: Path, phase1: Path, tmp_path:
 
     grpo = room("grpo")
     loaded = training.load(str(qwen2), adapter=str(phase1))
-    rows = grpo.task_rows(write_rows(tmp_path / "rows.jsonl"), loaded)
+    rows = training.task_rows(write_rows(tmp_path / "rows.jsonl"), loaded)
     arguments = grpo.settings(
         "grpo", tmp_path, max_steps=25, per_device_train_batch_size=64, num_generations=16, learning_rate=4e-3, beta=0.0,
         temperature=1.0, max_completion_length=12, loss_type="dapo", scale_rewards="group", bf16=False, seed=0,

@@ -116,17 +116,6 @@ def paid(completions: Sequence[Any], paid: Sequence[float], **_: Any) -> list[fl
     return [float(value) for value in paid]
 
 
-def task_rows(path: Path, loaded: training.Loaded) -> list[dict[str, Any]]:
-    """Task rows with their prompts as tokens. DataError for a file without rows."""
-    rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-    if not rows:
-        raise DataError("holds no task row", place=str(path))
-    for row in rows:
-        text = loaded.processor.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True)
-        row["prompt_ids"] = loaded.tokenizer(text, add_special_tokens=False)["input_ids"]
-    return rows
-
-
 def train_text(
     loaded: training.Loaded, rows: list[dict[str, Any]], scorer: Scorer, arguments: Any, out: Path, *,
     terms: Mapping[str, float], peft: Any, context: int, rounds: int, guard: Any,
@@ -241,13 +230,13 @@ def grpo(
 
         with scorer(format) as score:
             trainer = train_text(
-                loaded, task_rows(rows, loaded), score, arguments, out, terms=share, peft=peft, context=context,
+                loaded, training.task_rows(rows, loaded), score, arguments, out, terms=share, peft=peft, context=context,
                 rounds=rounds, guard=guard,
             )  # fmt: skip
     elif data is not None:
         from cuadata.grounding_rows import prompts_with_columns
 
-        table = prompts_with_columns(data, registry.formats[format], loaded)
+        table = prompts_with_columns(training.examples(data, "grounding", "train"), registry.formats[format], loaded)
         trainer = train_vision(
             loaded, table, format, arguments, out, terms=share, peft=peft, algorithm=algorithm, guard=guard
         )

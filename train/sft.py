@@ -18,7 +18,7 @@ from typing import Any
 
 import typer
 
-from cuadata import registry, schema, training
+from cuadata import registry, training
 from cuadata.answering import hits
 from cuadata.errors import CallError, DataError
 from cuadata.guard import compare
@@ -41,27 +41,11 @@ def mixture(text: str) -> dict[str, float]:
     return shares
 
 
-def examples(data: Path, config: str, split: str) -> list[Any]:
-    """Rows of one config as they were written; DataError where the dataset has no such config or split."""
-    import pyarrow.parquet as pq
-
-    files = sorted((data / config).glob(f"{split}-*.parquet"))
-    if not files:
-        raise DataError(f"no {split} split of config '{config}'", place=str(data))
-    kind = CONFIGS[config]
-    return [
-        schema.from_row(row, kind)
-        for file in files
-        for batch in pq.ParquetFile(file).iter_batches(64)
-        for row in batch.to_pylist()
-    ]
-
-
 def mixed(data: Path, mix: dict[str, float], split: str, size: int, seed: int) -> list[Any]:
     """`size` rows (0: as many as the largest share allows once), drawn by share; the same for a seed."""
     import random
 
-    pools = {config: examples(data, config, split) for config in mix}
+    pools = {config: training.examples(data, config, split) for config in mix}
     whole = sum(mix.values())
     size = size or max(len(rows) for rows in pools.values())
     chance, drawn = random.Random(seed), []
@@ -142,7 +126,7 @@ def sft(
         else training.lora(lora_targets, rank=rank, alpha=2 * rank, train_vision=train_vision),
         callbacks=[training.journal(out / "log.jsonl")],
     )
-    held = examples(guard, "grounding", "test") if guard else []
+    held = training.examples(guard, "grounding", "test") if guard else []
     before = hits(held, registry.formats[format], replace(loaded, model=trainer.model)) if held else []
     try:
         trainer.train(resume_from_checkpoint=True if resume else None)

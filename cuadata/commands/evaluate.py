@@ -11,28 +11,46 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def evaluate(
-    what: str = typer.Argument(help="a predictions file (JSON lines) with --gold, or a family's name with --policy"),
-    gold: str = typer.Option("", help="NAME:PATH of the gold set, as in gui_perturbed:../gui_perturbed"),
-    format: str = typer.Option("", help="the model family's format: gta1, qwen25vl, ... (`cuadata list formats`)"),
-    tolerance: float = typer.Option(0.0, help="slack around a target box, CSS px; stands in the result"),
-    vote: int | None = typer.Option(None, help="join so many samples of a question into one answer by region voting"),
-    frame: str | None = typer.Option(None, help="frame of the logged numbers: px, resized, unit, thousand, 999"),
-    kind: str | None = typer.Option(None, help="kind of instruction that was asked, where the file does not say"),
+    what: str = typer.Argument(help="predictions file (JSON lines) with --gold, or family with --policy"),
+    gold: str = typer.Option("", help="gold set as NAME:PATH, as in gui_perturbed:../gui_perturbed"),
+    format: str = typer.Option("", help="with --gold: the model family's format (`cuadata list formats`)"),
+    tolerance: float = typer.Option(0.0, help="with --gold: slack around a target box, CSS px; stands in the result"),
+    frame: str | None = typer.Option(None, help="with --gold: frame of the numbers: px, resized, unit, thousand, 999"),
+    answer: str | None = typer.Option(None, help="with --gold: which point of a text counts, first or last"),
+    kind: str | None = typer.Option(None, help="with --gold: kind of instruction, where the file does not say"),
+    policy: str = typer.Option("", help="policy to play (`cuadata list policies`)"),
+    option: list[str] = typer.Option([], help="NAME=VALUE for the policy; may be repeated"),
+    set: list[str] = typer.Option([], help="NAME=VALUE for the family: an axis, the value of a term; may be repeated"),
+    seeds: str = typer.Option("test", help="A:B for A to B - 1, one seed, or test: the fixed test set"),
+    samples: int = typer.Option(1, help="with --policy: episodes a seed"),
+    max_steps: int | None = typer.Option(None, min=1, help="with --policy: steps an episode; the task's own otherwise"),
+    workers: int = typer.Option(1, help="with --policy: pages played at one time"),
+    trivial: bool = typer.Option(True, help="with --policy: play trivial policies on the same seeds"),
+    vote: int | None = typer.Option(None, help="join so many samples into one answer by region voting"),
     name: str | None = typer.Option(None, help="what tables call the run; the file's or the policy's name otherwise"),
-    out: Path | None = typer.Option(None, help="write the run, its result, pictures and report into this folder"),
+    out: Path | None = typer.Option(None, help="folder for the run, its result, pictures and report; resumes"),
     force: bool = typer.Option(False, help="overwrite the folder"),
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Score logged answers against a gold set, or a policy in an environment."""
-    from cuadata import evaluation, printing
+    from cuadata import evaluation, policy_runs, printing
     from cuadata.viewer import evaluation as report
 
-    run, rows, result = evaluation.answers(
-        Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name
-    )
+    if gold:
+        run, rows, result = evaluation.answers(
+            Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, which=answer, kind=kind, name=name
+        )
+        if out is not None:
+            evaluation.save(out, run, rows, result, force=force)
+    else:
+        plan = policy_runs.plan(
+            what, policy, seeds, name=name, samples=samples, vote=vote, option=option, set=set, max_steps=max_steps,
+            workers=workers,
+        )  # fmt: skip
+        with printing.progress(policy_runs.length(plan, trivial=trivial)) as step:
+            _, result = policy_runs.evaluate(plan, out, force=force, trivial=trivial, progress=step)
     if out is not None:
-        evaluation.save(out, run, rows, result, force=force)
         printing.say(f"report: {report.write(out)}")
-    printing.answers(result)
+    printing.result(result)
     if json:
         printing.data(result)

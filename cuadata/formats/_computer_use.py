@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from cuadata import keys, parsing, scrolling, tool_prompt
+from cuadata import keys, parsing, pointing, scrolling, tool_prompt
 from cuadata.contracts import Prompt, View
 from cuadata.grid import Grid
 from cuadata.model_format import ModelFormat, need
@@ -58,7 +58,13 @@ class ComputerUse(ModelFormat):
         return tool_prompt.json_block([self.tool(seen)], self.persona)
 
     def calls(self, text: str) -> Iterator[Call]:
-        return parsing.tool_calls(text)
+        called = False
+        for call in parsing.tool_calls(text):
+            called = True
+            yield call
+        # Asked where something is, the families answer with JSON of boxes or points and call no tool.
+        for place in [] if called else pointing.grounded(text):
+            yield Call("click", {"coordinate": list(pointing.center(place))})
 
     def say(self, action: Action, grid: Grid, view: View) -> str:
         return "\n".join(tool_call(arguments) for arguments in self.arguments(action, grid))

@@ -75,7 +75,7 @@ class EvoCUAS1(ModelFormat):
 def _sentence(action: Action, view: View) -> str:
     """What to do in words, without the numbers of a point, which would be in another frame than the call's."""
     target = next((e for e in view.elements if e.id == action.element), None)
-    if target is None and action.point is not None:
+    if target is None and action.point is not None and action.type != "scroll":
         verb = action.type.replace("_", "-")
         return f"{verb[0].upper()}{verb[1:]} at the place that the instruction means."
     words = describe(replace(action, point=None), target)

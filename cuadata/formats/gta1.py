@@ -28,7 +28,7 @@ class GTA1(ModelFormat):
         wide, tall = self.grid(prompt.view).extent
         return (
             "You locate elements of user interfaces. Given a screenshot and a description of an element, give the "
-            f"coordinates of that element as a single point.\n\nThe picture is {tall:.0f} px high and {wide:.0f} px wide. "
+            f"coordinates of that element as a single point.\n\nThe picture is {wide:.0f}x{tall:.0f} px, width first. "
             "For an element with an area, give its centre.\n\nAnswer with the pair of coordinates only:\n(x,y)"
         )
 
@@ -37,10 +37,8 @@ class GTA1(ModelFormat):
         return f"({x},{y})"
 
     def actions(self, text: str, view: View) -> Iterator[Action]:
-        grid = self.grid(view)
-        found = pointing.numbers(text)
-        for place in found:
-            yield Action(type="click", point=grid.read(*pointing.center(place)))
+        """One click: a model that runs on past its answer names more points, but it was asked for one."""
+        yield Action(type="click", point=self.grid(view).read(*pointing.center(pointing.answer(text))))
 
 
 formats.add(GTA1())

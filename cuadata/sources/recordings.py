@@ -7,11 +7,12 @@ from pathlib import Path
 
 from cuadata import recording
 from cuadata.errors import DataError
-from cuadata.registry import sources
+from cuadata.registry import parted, sources
 from cuadata.types import Trajectory
 
 
 @sources.add
+@parted(recording.find)
 def recordings(path: Path) -> Iterator[Trajectory]:
     """Recordings made by cuadata, in order of path; pictures are checked and held in memory, a recording at a time.
 

@@ -1,0 +1,26 @@
+"""`cuadata plan`: arithmetic before a run."""
+
+from __future__ import annotations
+
+import typer
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+@app.callback()
+def plan() -> None:
+    """Work out what a run will cost before it starts."""
+
+
+@app.command("group-size")
+def group_size(
+    pass_rate: float = typer.Option(..., help="share of episodes that succeed now, 0 to 1"),
+    seconds_per_episode: float = typer.Option(..., help="wall time of one episode, seconds"),
+    groups: int = typer.Option(8, help="groups (prompts) an update"),
+    parallel: int = typer.Option(1, help="episodes that run at a time"),
+    as_json: bool = typer.Option(False, "--json", help="print one JSON object on stdout"),
+) -> None:
+    """Groups without spread, useful groups and wall time per update for groups of 4 to 64."""
+    from cuadata import group_tables
+
+    group_tables.show(pass_rate, seconds_per_episode, groups_per_update=groups, parallel=parallel, as_json=as_json)

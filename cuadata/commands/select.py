@@ -1,0 +1,60 @@
+"""`cuadata select`: what of a set is worth training on, by a model's own rollouts."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+app = typer.Typer(add_completion=False)
+
+
+class By(StrEnum):
+    """What the bounds are of."""
+
+    hit_rate = "hit_rate"
+    consistency = "consistency"
+
+
+@app.command()
+def select(
+    predictions: Path = typer.Argument(help="predictions file with k samples of each question (JSON lines)"),
+    gold: str = typer.Option(..., help="NAME:PATH of the set, as in dataset:out/ or gui_perturbed:../gui_perturbed"),
+    format: str = typer.Option(..., help="the model family's format (`cuadata list formats`)"),
+    out: Path = typer.Option(..., help="folder for selected.jsonl, dropped.jsonl and select.json"),
+    keep: str = typer.Option("0.125:0.875", help="LOW:HIGH, hit rates (or consistencies) that are kept"),
+    by: By = typer.Option(By.hit_rate, help="hit_rate, or consistency of the region vote where labels are not trusted"),
+    samples: int | None = typer.Option(None, min=1, help="samples to use of each question; all there are otherwise"),
+    tolerance: float = typer.Option(0.0, min=0.0, help="slack around a target box, CSS px"),
+    second: Path | None = typer.Option(None, help="another model's predictions: what it hits is vouched for"),
+    second_format: str = typer.Option("", help="format of the second model; the same otherwise"),
+    trust_relation: bool = typer.Option(True, help="a relation that holds by geometry vouches for a label"),
+    cap: int | None = typer.Option(None, min=1, help="most questions of one page, relation and target size"),
+    limit: int | None = typer.Option(None, min=1, help="most questions in all, spread over those kinds"),
+    seed: int = typer.Option(0, help="decides among alike questions"),
+    force: bool = typer.Option(False, help="overwrite the folder"),
+    json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
+) -> None:
+    """Keep what a model hits sometimes; what it never hits only where another check vouches for the label."""
+    from cuadata import evaluation, printing, selection
+
+    low, high = selection.bounds(keep)
+    limits = selection.Limits(
+        low=low,
+        high=high,
+        by=by.value,
+        cap=cap,
+        limit=limit,
+        seed=seed,
+        tolerance=tolerance,
+        samples=samples,
+        trust_relation=trust_relation,
+    )
+    _, golds = evaluation.gold_set(gold)
+    chosen = selection.select(predictions, golds, format, limits, second=second, second_format=second_format)
+    result = selection.summary(chosen, limits)
+    selection.save(out, chosen, result, force=force)
+    printing.selection(result)
+    if json:
+        printing.data(result)

@@ -1,0 +1,75 @@
+"""Exact duplicates: the same pixels, instruction and action, whatever the file's name, compression or alpha channel."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cuadata import image, schema
+from cuadata.rows import Example
+from cuadata.types import BBox, Image, Point
+
+
+def key(example: Example) -> str:
+    """What duplicates of an example have in common, as a hash that is cheap: no picture is decoded for it.
+
+    It is made of the picture's size and perceptual hash, the instruction with white space folded, the action and the
+    target's box in whole CSS px. Element ids are left out: they are numbers of one observation. Examples with equal keys
+    are duplicates if their pictures show the same pixels, see `same_pixels`.
+    """
+    action = replace(example.action, element=None, point=_whole(example.action.point), end=_whole(example.action.end))
+    box = example.target.bbox if example.target is not None else None
+    parts = (
+        f"{example.image.width}x{example.image.height} {example.image.phash}",
+        " ".join(example.instruction.split()),
+        schema.to_json(action).decode(),
+        "" if box is None else repr(_whole_box(box)),
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def _whole(point: Point | None) -> Point | None:
+    return None if point is None else Point(float(round(point.x)), float(round(point.y)))
+
+
+def _whole_box(box: BBox) -> tuple[int, int, int, int]:
+    return round(box.x), round(box.y), round(box.width), round(box.height)
+
+
+def same_pixels(pictures: Sequence[Any]) -> list[list[int]]:
+    """Groups of pictures (Image, bytes, path or `{bytes, path}`) that decode to the same pixels, in order of appearance.
+
+    A picture is decoded only where another one could equal it: other bytes, but the same size and perceptual hash.
+    """
+    held = [image.from_any(p, f"picture {i}") for i, p in enumerate(pictures)]
+    shas: dict[tuple[int, int, str], set[str]] = {}
+    for one in held:
+        shas.setdefault(_coarse(one), set()).add(one.sha256)
+    pixels: dict[str, str] = {}
+    groups: dict[str, list[int]] = {}
+    for place, one in enumerate(held):
+        if one.sha256 not in pixels:
+            alone = len(shas[_coarse(one)]) == 1
+            pixels[one.sha256] = one.sha256 if alone else image.pixel_hash(image.rgb(image.read(one)))
+        groups.setdefault(pixels[one.sha256], []).append(place)
+    return list(groups.values())
+
+
+def _coarse(picture: Image) -> tuple[int, int, str]:
+    return picture.width, picture.height, picture.phash
+
+
+def row_groups(
+    rows: Iterable[Mapping[str, Any]], *, picture: str = "image", same: Sequence[str] = ("instruction", "action")
+) -> list[list[int]]:
+    """Groups of rows that duplicate each other, by the pixels of `picture` and the columns `same`; each row in one group."""
+    held = list(rows)
+    of_picture: dict[int, int] = {}
+    for number, group in enumerate(same_pixels([row[picture] for row in held])):
+        of_picture.update(dict.fromkeys(group, number))
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, row in enumerate(held):
+        groups.setdefault((of_picture[place], *(repr(row.get(c)) for c in same)), []).append(place)
+    return list(groups.values())

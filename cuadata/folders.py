@@ -1,0 +1,107 @@
+"""Output folders that appear whole: work goes into a hidden folder beside them, and a rename ends it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from cuadata.errors import CallError, DataError
+
+
+def partial(out: Path) -> Path:
+    """The hidden folder beside `out` where work in progress lies: same disk, so that a rename moves it."""
+    whole = Path(os.path.abspath(out))
+    return whole.parent / f".{whole.name}.partial"
+
+
+def refuse(out: Path, *, force: bool) -> None:
+    """CallError where `out` cannot become an output folder: it holds something, is a file, or may not be written."""
+    if out.is_symlink() or out.is_file():
+        raise CallError(f"{out} is a file or a link; give the name of a folder that is not there yet")
+    if out.is_dir() and any(out.iterdir()) and not force:
+        raise CallError(f"{out} holds something already; give another folder, or --force to replace it")
+    parent = _nearest(out)
+    if not os.access(parent, os.W_OK | os.X_OK) or _read_only(parent):
+        raise CallError(f"{out} cannot be written: {parent} is read-only for this user; give another folder")
+
+
+def _nearest(out: Path) -> Path:
+    """The folder that exists and would hold `out`. CallError where a file is in the way."""
+    for parent in Path(os.path.abspath(out)).parents:
+        if parent.is_dir():
+            return parent
+        if parent.exists():
+            raise CallError(f"{out} cannot be written: {parent} is a file, not a folder")
+    raise CallError(f"{out} cannot be written: no folder above it exists")
+
+
+def _read_only(folder: Path) -> bool:
+    """Whether the file system refuses to be written, which `os.access` does not tell for every user."""
+    probe = folder / f".cuadata-{os.getpid()}"
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise DataError("no space is left on the disk", place=str(folder)) from error
+        return True
+    return False
+
+
+def publish(made: Path, out: Path) -> None:
+    """Move a finished folder to its name at once, in place of what stands there."""
+    out = Path(os.path.abspath(out))
+    old = out.parent / f".{out.name}.old"
+    shutil.rmtree(old, ignore_errors=True)
+    if out.is_dir():
+        out.rename(old)
+    try:
+        made.rename(out)
+    except OSError:
+        if old.is_dir():
+            old.rename(out)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def files_into(out: Path, *, replaces: Sequence[Path] = ()) -> Iterator[Path]:
+    """A temporary folder whose files move into `out` when the block ends well; after an error nothing of it is left.
+
+    `replaces` are files of `out` that go when the new ones come.
+    """
+    made = partial(out)
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    try:
+        yield made
+        out.mkdir(parents=True, exist_ok=True)
+        for file in replaces:
+            file.unlink(missing_ok=True)
+        for file in sorted(made.iterdir()):
+            file.rename(out / file.name)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def disk_errors(place: Path) -> Iterator[None]:
+    """Turn what a disk says (full, read-only, quota, a file too large) into a DataError with the place."""
+    known = {
+        errno.ENOSPC: "no space is left on the disk",
+        errno.EDQUOT: "the disk quota is used up",
+        errno.EROFS: "the file system is read-only",
+        errno.EACCES: "this user may not write there",
+        errno.EFBIG: "the file would be larger than the system allows",
+    }
+    try:
+        yield
+    except OSError as error:
+        words = known.get(error.errno or 0)
+        if words is None:
+            raise
+        raise DataError(words, place=str(error.filename or place)) from error

@@ -1,0 +1,50 @@
+"""Rows that a build is given ready-made: grounding, pairs, recovery and what else others make."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from cuadata import packing, schema
+from cuadata.errors import CallError, DataError
+from cuadata.journal import Entry, Journal, Summary
+from cuadata.rows import CONFIGS
+
+
+def take(rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, keys: Sequence[str]) -> Summary:
+    """Put rows (of the config's type, or dicts) into the journal as one more piece of input.
+
+    They are not judged: who made them did that. Their splits follow from their own columns, together with all others.
+    DataError that names config and row where one does not fit its type or holds no picture that decodes.
+    """
+    unknown = sorted(set(rows) - set(CONFIGS))
+    if unknown:
+        raise CallError(f"no config is called '{unknown[0]}'; there are: {', '.join(CONFIGS)}")
+    seen = hashlib.sha256()
+    count = 0
+
+    def entries() -> Iterator[Entry]:
+        nonlocal count
+        for config, held in rows.items():
+            for place, row in enumerate(held):
+                made = _entry(config, row, f"{config} given, row {place}", journal, keys)
+                seen.update(bytes(made.row))
+                count += 1
+                yield made
+
+    return journal.write(
+        number, entries(), lambda: Summary(fingerprint="given", sha256=seen.hexdigest(), entries=count)
+    )
+
+
+def _entry(config: str, row: Any, place: str, journal: Journal, keys: Sequence[str]) -> Entry:
+    kind = CONFIGS[config]
+    try:
+        typed = row if isinstance(row, kind) else schema.from_row(row, kind)
+        made = packing.entry(config, typed, packing.Store(journal), keys=keys, place=place)
+    except (ValueError, OSError) as error:
+        raise DataError(str(error), place=place) from error
+    if any(not picture.phash for picture in made.pictures):
+        raise DataError("its picture does not decode", place=place)
+    return made

@@ -1,0 +1,125 @@
+// Reads a MiniWoB++ page: what stands in it, how its episode goes. Installed once a page; `miniwob.py` asks it by evaluate.
+globalThis.cuadataMiniwob ??= (() => {
+  "use strict";
+  const OWN = new Set(["reward-display", "sync-task-cover", "click-canvas", "attention-canvas", "query"]);
+  const NEVER = new Set(["SCRIPT", "STYLE", "BR", "HR", "TEMPLATE", "defs", "clipPath", "title", "g"]);
+  const INPUTS = new Set(["INPUT", "BUTTON", "SELECT", "TEXTAREA", "A", "OPTION", "SUMMARY", "LABEL"]);
+  // Written by the page's own click marker, never by the task.
+  const MARKS = new Set(["data-tampered", "data-wob_ref", "data-wob_eps"]);
+
+  let serials = new WeakMap(); // element -> number in this episode
+  let elements = []; // number - 1 -> element
+  let told = 0; // elements whose node number was told already
+  let version = 0; // grows with every change that names could depend on
+  let began = false;
+
+  const observer = new MutationObserver((records) => note(records));
+  const note = (records) => {
+    if (records.some((r) => !(r.type === "attributes" && MARKS.has(r.attributeName)) && !own(r.target))) version += 1;
+  };
+  const own = (node) => {
+    for (let e = node; e; e = e.parentElement) if (OWN.has(e.id) && e.id !== "query") return true;
+    return false;
+  };
+  observer.observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true });
+
+  const shape = (e) => e instanceof SVGElement && !(e instanceof SVGSVGElement);
+  const ownText = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && /\S/.test(n.data));
+  const boxed = (e) => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0; };
+  const worth = (e) =>
+    !(e instanceof HTMLLabelElement && e.control && boxed(e.control)) && (INPUTS.has(e.tagName) || shape(e) || e.hasAttribute("role") || e.hasAttribute("tabindex") || e.onclick || e.draggable ||
+    globalThis.cuadataListening?.has(e) || e instanceof HTMLCanvasElement || e instanceof HTMLImageElement || e.isContentEditable || ownText(e) ||
+    (!e.firstElementChild && (e.id || e.className)));
+
+  const serial = (e) => {
+    let number = serials.get(e);
+    if (number === undefined) serials.set(e, (number = elements.push(e)));
+    return number;
+  };
+  const inside = (hit, e) => hit === e || e.contains(hit) || (hit?.closest?.("label") && hit.closest("label").control === e);
+  /** A point of the box that a click on the element reaches, the middle first; null where there is none. */
+  const reach = (e, r) => {
+    for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9]]) {
+      const x = r.left + r.width * fx, y = r.top + r.height * fy;
+      if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+      if (inside(document.elementFromPoint(x, y), e)) return [x, y];
+    }
+    return null;
+  };
+  const stateOf = (e) => {
+    if (e instanceof HTMLInputElement) {
+      const box = e.type === "checkbox" || e.type === "radio";
+      return [box ? (e.indeterminate ? "mixed" : String(e.checked)) : null, box ? null : e.value, e.disabled, null];
+    }
+    if (e instanceof HTMLSelectElement) {
+      return [null, e.multiple || e.size > 1 ? null : (e.selectedOptions[0]?.label ?? ""), e.disabled, null];
+    }
+    if (e instanceof HTMLOptionElement) return [null, null, e.disabled, e.selected];
+    if (e instanceof HTMLTextAreaElement) return [null, e.value, e.disabled, null];
+    return [null, null, e.disabled === true, null];
+  };
+  const row = (e) => {
+    const r = e.getBoundingClientRect();
+    if (!(r.width > 0 || r.height > 0)) return null;
+    const style = getComputedStyle(e);
+    if (style.visibility === "hidden" || style.opacity === "0") return null;
+    return [serial(e), r.left, r.top, r.width, r.height, reach(e, r), ...stateOf(e), (e.textContent ?? "").trim().slice(0, 200)];
+  };
+  const walk = (root, rows) => {
+    for (const e of root.children) {
+      if (OWN.has(e.id) || NEVER.has(e.tagName)) { if (e.tagName === "g") walk(e, rows); continue; }
+      if (worth(e)) {
+        const held = row(e);
+        if (held) rows.push(held);
+      }
+      if (!(e instanceof HTMLSelectElement) || e.multiple || e.size > 1) walk(e, rows);
+    }
+  };
+  const locate = (e) => {
+    if (e.id && document.querySelectorAll(`#${CSS.escape(e.id)}`).length === 1) return `#${CSS.escape(e.id)}`;
+    const parent = e.parentElement;
+    if (!parent) return e.localName;
+    return `${locate(parent)} > ${e.localName}:nth-child(${[...parent.children].indexOf(e) + 1})`;
+  };
+  const acts = (e) =>
+    INPUTS.has(e.tagName) || shape(e) || !!e.onclick || globalThis.cuadataListening?.has(e) ||
+    (getComputedStyle(e).cursor === "pointer" && getComputedStyle(e.parentElement).cursor !== "pointer");
+  const about = (e) => [e.localName, locate(e), shape(e) ? (e.getAttribute("fill") ?? "") : "", acts(e)];
+
+  const look = (after) => {
+    note(observer.takeRecords());
+    const rows = [];
+    if (!WOB_DONE_GLOBAL) walk(document.body, rows);
+    const fresh = elements.slice(told);
+    told = elements.length;
+    const active = document.activeElement;
+    const state = {
+      done: WOB_DONE_GLOBAL, raw: WOB_RAW_REWARD_GLOBAL, decayed: WOB_REWARD_GLOBAL, reason: WOB_REWARD_REASON ?? null,
+      ready: WOB_TASK_READY, rows, version, focused: serials.get(active) ?? null, fresh: fresh.map(about),
+      utterance: after ? core.getUtterance() : null, url: location.href, title: document.title,
+      x: scrollX, y: scrollY, width: innerWidth, height: innerHeight,
+    };
+    return [JSON.stringify(state), ...fresh];
+  };
+
+  return {
+    /** Begin the episode of a seed. A number and its text are different seeds; Selenium's and BrowserGym's are numbers. */
+    begin(seed, limit, mode) {
+      core.endEpisode(0);
+      if (document.activeElement && document.activeElement !== document.body) document.activeElement.blur();
+      if (limit !== null) core.EPISODE_MAX_TIME = limit;
+      Math.seedrandom(seed);
+      core.setDataMode?.(mode);
+      core.startEpisodeReal();
+      serials = new WeakMap();
+      elements = [];
+      told = 0;
+      version += 1;
+      began = true;
+      return look(true);
+    },
+    look: () => look(false),
+    ready: () => began && WOB_TASK_READY,
+    own: core.EPISODE_MAX_TIME,
+  };
+})();

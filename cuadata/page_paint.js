@@ -1,0 +1,382 @@
+// What a person sees of an element and what a click reaches: a grid of points is hit twice, once as the pointer would, and
+// once with every box made to take the pointer, which shows what lies above without taking clicks.
+globalThis.cuadata.paint ??= (() => {
+  const { $, flatParent, within, shadowOf, boxes } = cuadata;
+  const { colour, alpha, context, over, canvas } = boxes;
+
+  /** The innermost element at a point, through open and closed shadow roots; null outside the viewport. */
+  const deepest = (x, y) => {
+    let e = document.elementFromPoint(x, y);
+    while (e) {
+      const shadow = shadowOf(e);
+      const inner = shadow?.elementFromPoint(x, y);
+      if (!inner || inner === e || $.root(inner) !== shadow) break;
+      e = inner;
+    }
+    return e;
+  };
+  const inside = (h, e) => h === e || $.contains(e, h) || within(h, e);
+
+  // --- how much an element hides of what lies under it ------------------------------------------------------------------
+  let painted = new Map(); // element -> [0 to 1, why that is not sure]
+  const paintOf = (e) => {
+    let held = painted.get(e);
+    if (!held) painted.set(e, (held = measurePaint(e)));
+    return held;
+  };
+  const measurePaint = (e) => {
+    const style = getComputedStyle(e);
+    const { opacity, unsure } = context(e);
+    if (style.visibility !== "visible" || opacity < 0.02) return [0, ""];
+    const name = $.name(e);
+    let doubt = unsure;
+    if (style.backdropFilter && style.backdropFilter !== "none") doubt ||= "backdrop";
+    if (name === "img") {
+      const share = imagePaint(e);
+      return share === null ? [0, "image"] : [opacity * Math.max(share, alpha(style.backgroundColor)), doubt];
+    }
+    if (/^(video|iframe|embed|object)$/.test(name) || (e instanceof SVGGeometryElement && shapePaints(style))) return [opacity, doubt];
+    if (name === "canvas") return [opacity * Math.max(canvasPaint(e), alpha(style.backgroundColor)), doubt];
+    const layer = layered(style);
+    return [opacity * layer[0], layer[1] || doubt];
+  };
+  /** Opacity of a box's background: [alpha, doubt]. */
+  const layered = (style) => {
+    const own = alpha(style.backgroundColor);
+    if (style.backgroundImage === "none" || own > 0.98) return [own, ""];
+    if (!/gradient/.test(style.backgroundImage)) return [own, "image"];
+    return /transparent|rgba|\/ /.test(style.backgroundImage) ? [own, "veil"] : [1, ""];
+  };
+  const shapePaints = (style) =>
+    (style.fill !== "none" && alpha(style.fill) * style.fillOpacity > 0.1) || (style.stroke !== "none" && alpha(style.stroke) * style.strokeOpacity > 0.1);
+  /** Share of an image that is opaque; null where its pixels may not be read. */
+  const imagePaint = (e) => {
+    if (!e.complete || !e.naturalWidth) return e.alt ? 0.5 : 0;
+    try {
+      const small = new OffscreenCanvas(8, 8).getContext("2d");
+      small.drawImage(e, 0, 0, 8, 8);
+      return share(small.getImageData(0, 0, 8, 8).data, 1);
+    } catch {
+      return null;
+    }
+  };
+  const canvasPaint = (e) => {
+    try {
+      if (!e.width || !e.height) return 0;
+      const small = new OffscreenCanvas(16, 16).getContext("2d");
+      small.drawImage(e, 0, 0, 16, 16);
+      return share(small.getImageData(0, 0, 16, 16).data, 1);
+    } catch {
+      return 1;
+    }
+  };
+  const share = (data, step) => {
+    let opaque = 0, n = 0;
+    for (let i = 3; i < data.length; i += 4 * step) (n++, (opaque += data[i] / 255));
+    return n ? opaque / n : 0;
+  };
+  /** As `paintOf`, for the generated boxes of an element. */
+  const pseudoPaint = (e) => {
+    let most = 0, doubt = "";
+    for (const which of ["::before", "::after"]) {
+      const style = getComputedStyle(e, which);
+      if (style.content === "none" || style.content === "normal" || style.visibility !== "visible") continue;
+      const [own, why] = layered(style);
+      most = Math.max(most, own * style.opacity);
+      doubt ||= why;
+    }
+    return [most * context(e).opacity, doubt];
+  };
+
+  /** The roots from an element's own outwards, each with the element that stands for it there. */
+  const rootsOf = (e) => {
+    const chain = [];
+    for (let root = $.root(e), stands = e; ; ) {
+      chain.push([root, stands]);
+      if (!(root instanceof ShadowRoot)) return chain;
+      stands = root.host;
+      root = $.root(stands);
+    }
+  };
+  /** What lies above an element at a point: {cover: 0 to 1, there: is the element there at all, who, doubt}. */
+  const above = (e, roots, x, y) => {
+    let clear = 1, who = null, there = true, doubt = "";
+    const counted = new Set();
+    for (const [root, stands] of roots) {
+      let found = false;
+      for (const h of root.elementsFromPoint(x, y)) {
+        if (h === stands || inside(h, stands)) {
+          found = true;
+          break;
+        }
+        if (counted.has(h) || inside(h, e)) continue;
+        counted.add(h);
+        const [cover, why] = inside(stands, h) ? pseudoPaint(h) : paintOf(h);
+        if (cover > 0.02 || why) who ??= h;
+        doubt ||= why;
+        clear *= 1 - cover;
+      }
+      if (!found && stands === e) there = false;
+    }
+    return { cover: 1 - clear, there, who, doubt };
+  };
+
+  // --- every box takes the pointer --------------------------------------------------------------------------------------
+  const FORCE =
+    "@layer{*,*::before,*::after{pointer-events:auto!important}}" +
+    ":is(*,#\\9#\\9#\\9),:is(*,#\\9#\\9#\\9)::before,:is(*,#\\9#\\9#\\9)::after{pointer-events:auto!important}";
+  let forced = null;
+  /** Run with every box of these roots taking the pointer. Nothing of it is left, nor seen by the page's scripts. */
+  const forcing = (roots, then) => {
+    if (!forced) (forced = new CSSStyleSheet()).replaceSync(FORCE);
+    for (const root of roots) root.adoptedStyleSheets = [...root.adoptedStyleSheets, forced];
+    try {
+      then();
+    } finally {
+      for (const root of roots) root.adoptedStyleSheets = root.adoptedStyleSheets.filter((s) => s !== forced);
+    }
+  };
+  /** Whether a click at `h` would first meet another control inside `e`. */
+  const nestedControl = (h, e, acting) => {
+    for (let k = h; k && k !== e; k = flatParent(k)) if (acting.has(k)) return true;
+    return false;
+  };
+  // --- where the first pass does not tell all -----------------------------------------------------------------------------
+  let veils = []; // [left, top, right, bottom, inert] of boxes that paint and let the pointer through
+  let anywhere = false; // some generated box does so too, and where it lies is not known
+  const findVeils = () => {
+    veils = [];
+    anywhere = false;
+    for (const e of cuadata.deafNow()) {
+      for (const k of e.inert ? [e, ...$.all(e, "*")].slice(0, 200) : [e]) {
+        const r = $.box(k);
+        if (!r.width || !r.height || r.right < 0 || r.bottom < 0 || r.left > innerWidth || r.top > innerHeight) continue;
+        const [cover, doubt] = paintOf(k);
+        // No style sheet makes an inert box take the pointer, nor one whose own style insists.
+        const stays = e.inert || k.style?.getPropertyPriority("pointer-events") === "important";
+        if (cover > 0.02 || doubt) veils.push([r.left, r.top, r.right, r.bottom, stays ? k : null]);
+      }
+    }
+    const roots = new Set([document]);
+    cuadata.walk(document, (e) => shadowOf(e) && roots.add(shadowOf(e)));
+    for (const root of roots) for (const selector of deafPseudos(root)) pseudoVeils(root, selector);
+  };
+  const sheets = new WeakMap(); // sheet -> [rules, selectors that make generated boxes deaf]
+  /** Selectors of a root's style sheets that make generated boxes let the pointer through; null for a sheet that is shut. */
+  const deafPseudos = (root) => [...root.styleSheets, ...root.adoptedStyleSheets].flatMap((sheet) => {
+    let rules;
+    try {
+      rules = sheet.cssRules;
+    } catch {
+      return [null]; // Of another site: it may hold anything.
+    }
+    const held = sheets.get(sheet);
+    if (held?.[0] === rules.length) return held[1];
+    const told = deafRules(rules);
+    sheets.set(sheet, [rules.length, told]);
+    return told;
+  });
+  const deafRules = (rules) => {
+    const told = [];
+    for (const rule of rules) {
+      if (rule.cssRules?.length) told.push(...deafRules(rule.cssRules));
+      if (rule.style?.pointerEvents === "none" && /:(before|after)/.test(rule.selectorText ?? "")) told.push(rule.selectorText);
+    }
+    return told;
+  };
+  const pseudoVeils = (root, selector) => {
+    let hosts;
+    try {
+      hosts = root.querySelectorAll(selector.replace(/::?(before|after)/g, "") || "*");
+    } catch {
+      hosts = null;
+    }
+    if (!hosts || hosts.length > 500) return void (anywhere = true);
+    for (const host of hosts)
+      for (const which of ["::before", "::after"]) {
+        const style = getComputedStyle(host, which);
+        if (style.content === "none" || style.content === "normal" || style.pointerEvents !== "none" || !layered(style)[0] && !layered(style)[1]) continue;
+        const r = pseudoBox(host, style);
+        if (r) veils.push([...r, null]);
+        else anywhere = true;
+      }
+  };
+  /** [left, top, right, bottom] of a generated box: used values lie in the box that holds it; null where that is not known. */
+  const pseudoBox = (host, style) => {
+    if (style.transform !== "none" || style.position === "fixed") return null;
+    let holder = host;
+    if (style.position === "absolute") while (holder && !holds(getComputedStyle(holder))) holder = flatParent(holder);
+    if (!holder) return null;
+    const r = $.box(holder);
+    if (style.position !== "absolute") return [r.left, r.top, r.right, r.bottom];
+    const at = [style.left, style.top, style.width, style.height].map(Number.parseFloat);
+    if (at.some(Number.isNaN)) return null;
+    return [r.left + at[0] - 1, r.top + at[1] - 1, r.left + at[0] + at[2] + 2 * holder.clientLeft + 1, r.top + at[1] + at[3] + 2 * holder.clientTop + 1];
+  };
+  const holds = (style) => style.position !== "static" || style.transform !== "none" || style.filter !== "none" || style.contain !== "none";
+  const veiled = (x, y, e) => anywhere || veils.some((v) => x >= v[0] && x < v[2] && y >= v[1] && y < v[3] && v[4] !== e);
+
+  // --- the two passes ---------------------------------------------------------------------------------------------------
+  /** Points become [x, y, share, hit, seen, nested, settled]. `work.open`: what lies above must be looked at by force. */
+  const hitPass = (work, acting) => {
+    work.hit = 0;
+    work.open = work.deaf;
+    for (const p of work.points) {
+      const h = deepest(p[0], p[1]);
+      const under = veiled(p[0], p[1], work.e);
+      work.open ||= under;
+      p[3] = h !== null && inside(h, work.e);
+      p[5] = p[3] && nestedControl(h, work.e, acting);
+      p[4] = p[6] = p[3] && !under;
+      if (p[3]) work.hit += p[2];
+      else if (h) work.stopper ??= h;
+    }
+  };
+  const paintPass = (work) => {
+    let seen = 0, covered = 0, clipped = 0, doubted = 0;
+    const who = new Map();
+    for (const p of work.points) {
+      if (p[6]) {
+        seen += p[2];
+        continue;
+      }
+      // What takes the click before it does so too when every box takes the pointer.
+      const h = p[3] || work.deaf ? deepest(p[0], p[1]) : null;
+      const at = h !== null && inside(h, work.e) ? null : above(work.e, work.roots, p[0], p[1]);
+      p[4] = at === null || (at.there && at.cover < 0.5);
+      if (p[4]) seen += p[2];
+      else if (!at.there && at.cover < 0.5) clipped += p[2];
+      else covered += p[2];
+      if (at?.who && !p[4]) who.set(at.who, (who.get(at.who) ?? 0) + p[2]);
+      const doubt = at?.doubt || inertVeil(p[0], p[1], work.e);
+      if (doubt) (doubted += p[2]), (work.doubt = doubt);
+    }
+    Object.assign(work, { seen, covered, clipped });
+    if (doubted < 0.02 || seen - doubted > 0.5) work.doubt = "";
+    work.coverer = [...who].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+  };
+  /** No hit test finds such a box, so whether it lies above is not known. */
+  const inertVeil = (x, y, e) =>
+    veils.some((v) => v[4] && x >= v[0] && x < v[2] && y >= v[1] && y < v[3] && !inside(e, v[4]) && !inside(v[4], e)) ? "inert" : "";
+
+  // --- does it paint anything that differs from its ground? ---------------------------------------------------------------
+  const SHOWN = null; // painted for sure, no figure: pictures, native controls
+  /** Largest channel difference between what an element paints and its ground, 0-255; null where that is not measured. */
+  const contrast = (work) => {
+    const parts = [work.e, ...(work.tag === "select" ? [] : $.all(work.e, "*"))];
+    if (parts.length > 80) return SHOWN;
+    let most = 0;
+    const grounds = groundsOf(work);
+    for (const k of parts) {
+      const style = k === work.e ? work.style : getComputedStyle(k);
+      if (k !== work.e && (style.display === "none" || style.visibility !== "visible" || context(k).opacity < 0.1)) continue;
+      if (shadowOf(k) || draws(k, style)) return SHOWN;
+      most = Math.max(most, difference(k, style, grounds));
+      if (most >= 64) break;
+    }
+    return Math.round(most);
+  };
+  /** Whether an element paints what has no single colour: a picture, a native control, a shadow, generated content. */
+  const draws = (k, style) => {
+    const name = $.name(k);
+    if (name === "img") {
+      const opaque = imagePaint(k);
+      return opaque === null || opaque > 0.02;
+    }
+    if (name === "canvas") return canvasPaint(k) > 0.02;
+    if (/^(video|audio|iframe|embed|object|meter|progress|use|image|area)$/.test(name)) return true;
+    if (k instanceof SVGGeometryElement || name === "text") return shapePaints(style);
+    if (name === "select" && style.appearance !== "none") return true;
+    if (name === "input" && style.appearance !== "none" && /^(checkbox|radio|range|color|file|date|time|month|week|datetime-local|image)$/.test(k.type)) return true;
+    if (style.backgroundImage !== "none" || style.textShadow !== "none" || style.boxShadow !== "none") return true;
+    return ["::before", "::after"].some((which) => {
+      const own = getComputedStyle(k, which);
+      if (own.content === "none" || own.content === "normal") return false;
+      return own.content !== '""' || own.backgroundImage !== "none" || alpha(own.backgroundColor) > 0.1 || own.borderTopStyle !== "none";
+    });
+  };
+  const SIDES = ["Top", "Right", "Bottom", "Left"];
+  const difference = (k, style, grounds) => {
+    const own = colour(style.backgroundColor);
+    let most = 0;
+    // What lies on an opaque box of its own needs no ground to differ from.
+    const on = own[3] > 0.98 ? own : null;
+    const says = textIn(k);
+    if (says) most = apart(textColour(style, says), on ?? grounds.under(k, own));
+    if (most >= 12) return most;
+    if (own[3] > 0.02) most = Math.max(most, apart(own, grounds.behind(k)));
+    for (const side of SIDES)
+      if (style[`border${side}Style`] !== "none" && Number.parseFloat(style[`border${side}Width`]) > 0)
+        most = Math.max(most, apart(colour(style[`border${side}Color`]), grounds.behind(k)));
+    if (style.outlineStyle !== "none" && Number.parseFloat(style.outlineWidth) > 0)
+      most = Math.max(most, style.outlineStyle === "auto" ? 255 : apart(colour(style.outlineColor), grounds.behind(k)));
+    return most;
+  };
+  /** "own" where an element has text of its own, "placeholder" where it shows one, else "". */
+  const textIn = (k) => {
+    const name = $.name(k);
+    if (name === "input" && /^(checkbox|radio|range|color|file|image)$/.test(k.type)) return "";
+    if (name === "input" || name === "textarea") return k.value ? "own" : $.attribute(k, "placeholder") ? "placeholder" : "";
+    if (name === "select") return k.selectedOptions?.length ? "own" : "";
+    for (const node of $.children(k)) if (node.nodeType === 3 && /\S/.test(node.data)) return "own";
+    return "";
+  };
+  const textColour = (style, says) => {
+    if (Number.parseFloat(style.fontSize) < 1 || Math.abs(Number.parseFloat(style.textIndent)) > 900) return [0, 0, 0, 0];
+    if (says === "placeholder") return [117, 117, 117, 1];
+    return colour(style.webkitTextFillColor || style.color);
+  };
+  /** Largest channel difference of a colour over a ground; 255 where one of them is no plain colour. */
+  const apart = (own, ground) => {
+    if (own[3] < 0.02) return 0;
+    if (ground === "image" || ground === null || Number.isNaN(own[0]) || Number.isNaN(ground[0])) return 255;
+    return Math.max(...[0, 1, 2].map((i) => Math.abs(own[i] - ground[i]) * own[3]));
+  };
+  /** The colours behind an element and its parts, looked up when first asked for. */
+  const groundsOf = (work) => {
+    let beneath;
+    const base = () => (beneath ??= groundBeneath(work));
+    const behind = (k) => {
+      if (k === work.e) return base();
+      const up = flatParent(k);
+      const held = [];
+      for (let e = up; e; e = flatParent(e)) {
+        const style = getComputedStyle(e);
+        if (style.backgroundImage !== "none") return "image";
+        held.push(colour(style.backgroundColor));
+        if (held[held.length - 1][3] > 0.98 || e === work.e) break;
+      }
+      const last = held[held.length - 1];
+      let ground = last && last[3] > 0.98 ? held.pop() : base();
+      if (ground === "image") return ground;
+      while (held.length) ground = over(held.pop(), ground);
+      return ground;
+    };
+    return { behind, under: (k, own) => (behind(k) === "image" ? "image" : over(own, behind(k))) };
+  };
+  /** The colour under an element: that of its ancestors, or of whatever lies there where it stands loose in the page. */
+  const groundBeneath = (work) => {
+    const up = context(flatParent(work.e));
+    const place = context(work.e);
+    if (!up.loose && !place.loose) return up.ground ?? canvas();
+    const [x, y] = work.point ?? work.points[0] ?? [0, 0];
+    const layers = [];
+    for (const h of document.elementsFromPoint(x, y)) {
+      if (inside(h, work.e)) continue;
+      const style = getComputedStyle(h);
+      if (style.backgroundImage !== "none" || /^(img|video|canvas|iframe)$/.test($.name(h))) return "image";
+      const own = colour(style.backgroundColor);
+      if (own[3] > 0.02) layers.push(own);
+      if (own[3] > 0.98) break;
+    }
+    let ground = layers.length && layers[layers.length - 1][3] > 0.98 ? layers.pop() : canvas();
+    while (layers.length) ground = over(layers.pop(), ground);
+    return ground;
+  };
+
+  return {
+    deepest, inside, above, rootsOf, forcing, nestedControl, hitPass, paintPass, contrast,
+    findVeils,
+    newRound: () => void (painted = new Map()),
+  };
+})();

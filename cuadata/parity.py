@@ -1,0 +1,311 @@
+"""Whether a model is asked at inference as it was in training: prompt skeletons of both sides, and their first difference.
+
+A skeleton is a prompt without what varies by nature: the instruction, the words of history and injected lines. What is
+left has to be the same on both sides, or to have been seen in training: system text, roles, the frame of the text, number
+and size of pictures, length of the history, kinds of injected lines, coordinate frame.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cuadata import chat, prompts
+from cuadata.contracts import Format, Message, Prompt, View
+from cuadata.errors import CallError, DataError
+from cuadata.grid import finite
+from cuadata.rows import ContextLine
+from cuadata.types import Image, Size
+
+#: Columns that a dataset row is rendered from; the picture itself is never loaded.
+COLUMNS: Final = (
+    "instruction",
+    "history",
+    "context",
+    "image_width",
+    "image_height",
+    "viewport_width",
+    "viewport_height",
+)
+#: What is compared, in the order in which differences are told.
+FIELDS: Final = ("format", "system", "roles", "text", "pictures", "sizes", "history", "injected", "frame")
+
+
+#: A picture's size in a system text varies with the picture; `sizes` and `frame` compare it.
+_SIZE: Final = re.compile(r"\b\d{2,5}x\d{2,5}\b(?<!1000x1000)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skeleton:
+    """One prompt without what varies by nature."""
+
+    format: Annotated[str | None, "model family; None where the log does not say"]
+    system: Annotated[str, "system text"]
+    roles: Annotated[tuple[str, ...], "roles of the turns"]
+    text: Annotated[str | None, "text of the user's turns, with marks for what varies; None where it is not known"]
+    pictures: Annotated[int, "picture marks"]
+    sizes: Annotated[tuple[Size, ...], "sizes of the pictures, image px; empty where the log does not say"]
+    history: Annotated[int, "lines of history"]
+    injected: Annotated[tuple[str, ...], "kinds of injected lines"]
+    frame: Annotated[str | None, "how coordinates count; None where the log does not say"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One thing in which the live prompts are not as the training prompts were."""
+
+    field: Annotated[str, "what differs: a field of Skeleton"]
+    train: Annotated[str, "what training shows"]
+    live: Annotated[str, "what the run shows"]
+    place: Annotated[str, "the first live prompt that differs"]
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.field} differs\n  training: {self.train}\n  live:     {self.live}"
+
+
+def entry(prompt: Prompt, form: Format) -> dict[str, Any]:
+    """A prompt as a line of a live log: its messages, and what they were made from."""
+    view = prompt.view
+    return {
+        "format": form.name,
+        "messages": form.prompt(prompt),
+        "instruction": prompt.instruction,
+        "history": list(prompt.history),
+        "context": [{"kind": line.kind, "text": line.text} for line in prompt.context],
+        "elements": [prompts.element_line(element) for element in view.elements],
+        "image_width": view.image.width,
+        "image_height": view.image.height,
+        "viewport_width": view.viewport.width,
+        "viewport_height": view.viewport.height,
+        "frame": frame_of(form, view),
+    }
+
+
+def append(log: Path, prompt: Prompt, form: Format) -> None:
+    """Add a prompt to a live log, as one line."""
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry(prompt, form), ensure_ascii=False) + "\n")
+
+
+def frame_of(form: Format, view: View) -> str | None:
+    """The frame of a format on a view: its kind, or the size of the resized picture; None for a format without one."""
+    grid_of = getattr(form, "grid", None)
+    if grid_of is None:
+        return None
+    grid = grid_of(view)
+    return f"{grid.kind}" if grid.kind != "resized" else f"resized ({grid.extent[0]:g}x{grid.extent[1]:g})"
+
+
+def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Place and row of every line of a JSON lines file, or of every row of a dataset folder, pictures left out.
+
+    DataError for a line that is no JSON object, and for a folder without Parquet files.
+    """
+    if path.is_dir():
+        yield from _parquet(path)
+        return
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    row = json.loads(line)
+                except ValueError as error:
+                    raise DataError(f"is no JSON: {error}", place=f"{path}:{number}") from error
+                if not isinstance(row, dict):
+                    raise DataError("wanted a JSON object", place=f"{path}:{number}")
+                yield f"{path.name}:{number}", row
+
+
+def _parquet(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("actions/train-*.parquet")) or sorted(folder.rglob("train-*.parquet"))
+    if not files:
+        raise DataError("holds no train-*.parquet; give a dataset folder or a file of JSON lines", place=str(folder))
+    for file in files:
+        opened = pq.ParquetFile(file)
+        known = [name for name in (*COLUMNS, "prompt", "messages") if name in opened.schema_arrow.names]
+        at = 0
+        for batch in opened.iter_batches(columns=known):
+            for row in batch.to_pylist():
+                yield f"{file.name}:{at}", row
+                at += 1
+
+
+def skeleton(row: Mapping[str, Any], form: Format | None = None) -> Skeleton:
+    """The skeleton of a row: of its messages where it has some, else of what a format makes of its columns.
+
+    CallError for a dataset row without a format; DataError for a row that is neither.
+    """
+    if "messages" in row or "prompt" in row:
+        return _logged(row)
+    if "instruction" not in row:
+        raise DataError("a row needs `messages`, or the columns of a dataset: instruction, history, context, sizes")
+    if form is None:
+        raise CallError("dataset rows become prompts by a format; say which with --format")
+    made = entry(_prompt(row), form)
+    return _logged(made)
+
+
+def _prompt(row: Mapping[str, Any]) -> Prompt:
+    image, viewport = _size(row, "image"), _size(row, "viewport")
+    if image is None:
+        raise DataError("a row needs image_width and image_height")
+    context = tuple(ContextLine(line["kind"], line["text"]) for line in row.get("context") or ())
+    view = View(image=image, viewport=viewport or image)
+    # A stand-in that is never opened: only whether there is a picture shows in the messages.
+    picture = Image(sha256="", width=image.width, height=image.height, format="png", phash="")
+    return Prompt(
+        instruction=str(row["instruction"]),
+        view=view,
+        image=picture,
+        history=tuple(row.get("history") or ()),
+        context=context,
+    )
+
+
+def _size(row: Mapping[str, Any], of: str) -> Size | None:
+    sides = [finite(row.get(f"{of}_{side}")) for side in ("width", "height")]
+    return Size(int(sides[0]), int(sides[1])) if sides[0] is not None and sides[1] is not None else None
+
+
+def _logged(row: Mapping[str, Any]) -> Skeleton:
+    turns = row.get("messages", row.get("prompt"))
+    turns = json.loads(turns) if isinstance(turns, str) else turns
+    if not isinstance(turns, Sequence) or not turns:
+        raise DataError("`messages` is a list of turns, each with role and content")
+    asked = [t for t in turns if t.get("role") != "assistant"] if "completion" not in row else list(turns)
+    system = "\n".join(_text(t) for t in asked if t.get("role") == "system")
+    user = "\n".join(_text(t) for t in asked if t.get("role") != "system")
+    history, context = row.get("history") or (), row.get("context") or ()
+    size = _size(row, "image")
+    marks = sum(chat.check_pictures([t], 0, roles=(str(t.get("role")),)).rendered for t in asked)
+    return Skeleton(
+        format=row.get("format"),
+        system=_SIZE.sub("<size>", system),
+        roles=tuple(str(t.get("role")) for t in asked),
+        text=_blank(user, row) if "instruction" in row else None,
+        pictures=marks,
+        sizes=(size,) if size is not None and marks else (),
+        history=len(history) if "history" in row else prompts.history_length(user),
+        injected=tuple(sorted({line["kind"] for line in context})) if "context" in row else prompts.injected(user),
+        frame=row.get("frame"),
+    )
+
+
+def _text(turn: Message) -> str:
+    content = turn.get("content")
+    if isinstance(content, str):
+        return content
+    return "".join(
+        str(part.get("text", "")) if part.get("type") == "text" else "<picture>"
+        for part in content or ()
+        if isinstance(part, Mapping)
+    )
+
+
+def _blank(text: str, row: Mapping[str, Any]) -> str:
+    """A user's text with its instruction, history, injected lines and elements taken out."""
+    varying = [*(row.get("elements") or ()), *(prompts.one_line(str(line)) for line in row.get("history") or ())]
+    for line in row.get("context") or ():
+        varying.append(prompts.context_line(ContextLine(line["kind"], line["text"])))
+    lines = [line for line in text.split("\n") if line.removeprefix("- ") not in varying and line not in varying]
+    kept = "\n".join(lines).replace(str(row["instruction"]), "<instruction>")
+    # Whether there was a history at all, and lines under it, is told by `history` and `injected`.
+    kept = kept.replace(prompts.NO_HISTORY, prompts.HISTORY)
+    return "\n".join(line for line in kept.split("\n") if line.strip())
+
+
+def compare(train: Iterable[Skeleton], live: Iterable[tuple[str, Skeleton]]) -> tuple[Difference, ...]:
+    """What the live prompts show that training never did, one difference a field, in the order of FIELDS.
+
+    History may be shorter than in training, but not longer, and not always empty where training had some. DataError where
+    either side has no prompt.
+    """
+    seen, held = list(train), list(live)
+    if not seen or not held:
+        raise DataError(f"there are no {'training' if not seen else 'live'} prompts to compare")
+    found = (_difference(field, seen, held) for field in FIELDS)
+    return tuple(difference for difference in found if difference is not None)
+
+
+def _difference(field: str, train: Sequence[Skeleton], live: Sequence[tuple[str, Skeleton]]) -> Difference | None:
+    if field == "history":
+        return _history(train, live)
+    if field == "injected":
+        return _injected(train, live)
+    known = {value for s in train if (value := getattr(s, field)) not in (None, ())}
+    for place, skeleton in live:
+        value = getattr(skeleton, field)
+        if known and value not in (None, ()) and value not in known:
+            nearest = _nearest(str(value), [str(v) for v in known]) if isinstance(value, str) else None
+            shown = _apart(nearest, value) if nearest is not None else (_listed(known), _words(value))
+            return Difference(field=field, train=shown[0], live=shown[1], place=place)
+    return None
+
+
+def _history(train: Sequence[Skeleton], live: Sequence[tuple[str, Skeleton]]) -> Difference | None:
+    longest = max(s.history for s in train)
+    most = max(s.history for _, s in live)
+    told = f"up to {longest} lines of history"
+    for place, skeleton in live:
+        if skeleton.history > longest:
+            return Difference(field="history", train=told, live=f"{skeleton.history} lines", place=place)
+    if longest and not most and len(live) > 1:
+        return Difference(field="history", train=told, live="never any", place=live[1][0])
+    return None
+
+
+def _injected(train: Sequence[Skeleton], live: Sequence[tuple[str, Skeleton]]) -> Difference | None:
+    known = {kind for s in train for kind in s.injected}
+    for place, skeleton in live:
+        if new := sorted(set(skeleton.injected) - known):
+            told = ", ".join(sorted(known)) or "none"
+            return Difference(field="injected", train=f"lines of kind: {told}", live=", ".join(new), place=place)
+    return None
+
+
+def refuse_new_lines(train: Iterable[Skeleton], kinds: Iterable[str], run: str = "the run") -> None:
+    """Before a run starts: DataError that names the kinds of lines that it will inject and the data never had."""
+    known = {kind for s in train for kind in s.injected}
+    if new := sorted(set(kinds) - known):
+        told = ", ".join(sorted(known)) or "none"
+        raise DataError(
+            f"{run} injects lines that its training data never had: {', '.join(new)} (the data has: {told}). Train on rows "
+            "with such lines, or run without them"
+        )
+
+
+def digest(text: str) -> str:
+    """A short name for a text, to tell two of them apart in words."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _nearest(text: str, others: Sequence[str]) -> str | None:
+    return max(others, key=lambda other: _shared(text, other), default=None)
+
+
+def _shared(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _apart(train: str, live: str, around: int = 40) -> tuple[str, str]:
+    """Both texts from shortly before the character in which they first differ."""
+    at = max(0, _shared(train, live) - around // 2)
+    return tuple(f"{text[at : at + around]!r} ({len(text)} characters, {digest(text)})" for text in (train, live))  # type: ignore[return-value]
+
+
+def _listed(values: Iterable[Any]) -> str:
+    words = sorted(map(_words, values))
+    return " or ".join(words[:5]) + (f" or {len(words) - 5} more" if len(words) > 5 else "")
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"{v.width}x{v.height}" if isinstance(v, Size) else str(v) for v in value) or "none"
+    return str(value)

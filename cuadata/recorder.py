@@ -1,0 +1,215 @@
+"""Record a script or a policy acting on a real page: one step an action, each with what stood before and after.
+
+Every way of acting goes through `Recorder.do`, so that recordings differ in who acted and in nothing else. Recording a
+person is `cuadata.person`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from cuadata import browser, recording
+from cuadata.contracts import Policy, Prompt, View
+from cuadata.errors import CallError
+from cuadata.types import Action, Element, Observation, Outcome, Point, Size, Step, Task
+
+#: A drag shorter than this is a click, CSS px.
+SHORTEST_DRAG = 4.0
+
+
+class Recorder:
+    """Acts on one page and records each action; a context manager that ends the recording."""
+
+    def __init__(self, page: browser.Page, writer: recording.Writer) -> None:
+        self.page = page
+        self.writer = writer
+        self.steps: list[Step] = []
+        self._next: Observation | None = None
+
+    def observe(self) -> Observation:
+        """What stands now; the observation after the last action where the page has not moved since."""
+        if self._next is None:
+            self._next = self.page.observe()
+        return self._next
+
+    def do(
+        self, action: Action, *, thought: str | None = None, output: str | None = None, logprob: float | None = None, **known: Any
+    ) -> Step:  # fmt: skip
+        """Act and record. `known` are further fields of the step: phase, rewards. The step is on disk when this returns."""
+        before = self.observe()
+        if action.type in ("reason", "done", "infeasible"):
+            step = Step(index=0, time=max(time.time(), before.time), observation=before, action=action, after=before)
+        else:
+            step = self.page.act(action, observation=before)
+        step = replace(step, index=len(self.steps), thought=thought, output=output, logprob=logprob, **known)
+        self.writer.add(step)
+        self.steps.append(step)
+        self._next = step.after
+        return step
+
+    def fail(self, action: Action, reason: str, target: Element | None = None) -> Step:
+        """Record an action that could not be tried, with its reason."""
+        before = self.observe()
+        step = Step(
+            index=len(self.steps), time=max(time.time(), before.time), observation=before, action=action, target=target,
+            after=before, error=reason,
+        )  # fmt: skip
+        self.writer.add(step)
+        self.steps.append(step)
+        return step
+
+    def moved(self) -> None:
+        """The page was changed by something else than an action: observe afresh before the next one."""
+        self._next = None
+
+    def close(self, outcome: Outcome) -> None:
+        """End the recording and close the page."""
+        self.writer.close(outcome)
+        self.page.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            self.writer.__exit__(kind, error, at)
+        finally:
+            self.page.close()
+
+
+def start(
+    page: str | Path | Task, out: Path, *, instruction: str, source: str, id: str | None = None, viewport: Size | None = None,
+    device_pixel_ratio: float | None = None, **options: Any,
+) -> Recorder:  # fmt: skip
+    """Open a page and begin a recording of it in the new folder OUT."""
+    task = page if isinstance(page, Task) else None
+    opened = browser.open(page, viewport=viewport, device_pixel_ratio=device_pixel_ratio, **options)
+    try:
+        writer = recording.create(
+            out,
+            id=id or out.name,
+            instruction=instruction,
+            source=source,
+            task=task,
+            viewport=opened.viewport,
+            device_pixel_ratio=device_pixel_ratio or (task.device_pixel_ratio if task else 1.0),
+            browser=opened.browser,
+            site=site_of(task, opened.url),
+        )
+    except BaseException:
+        opened.close()
+        raise
+    return Recorder(opened, writer)
+
+
+def site_of(task: Task | None, address: str) -> str:
+    """What a split keeps together: the family of a task, else the host; a page served by ourselves has no host."""
+    if task is not None:
+        return task.family
+    host = urlsplit(address).hostname or ""
+    return "" if host in ("127.0.0.1", "localhost") else host
+
+
+def record(
+    task_or_url: str | Path | Task,
+    out: Path,
+    policy: Policy | Callable[[Recorder], Outcome | None] | None = None,
+    *,
+    script: Path | None = None,
+    instruction: str = "",
+    max_steps: int = 50,
+    **options: Any,
+) -> Path:
+    """Record one attempt in the new folder OUT and return it.
+
+    A policy acts until it says it is done or `max_steps` are over; a callable is handed the Recorder and acts as it likes;
+    a script (.py with a `page`, a DevTools Recorder .json, a Selenium IDE .side) is played. `options` go to `start`.
+    CallError where none of the three is given, or no instruction is known.
+    """
+    if script is not None:
+        from cuadata.script_player import play
+
+        return play(script, out, address=task_or_url if task_or_url else None, instruction=instruction, **options)
+    if policy is None:
+        raise CallError("give a policy or a script; to record a person use `cuadata record URL`")
+    wanted = instruction or (task_or_url.instruction if isinstance(task_or_url, Task) else "")
+    if not wanted:
+        raise CallError("a recording needs an instruction: what the actor was asked to do")
+    source = str(getattr(policy, "name", getattr(policy, "__name__", "policy")))
+    with start(task_or_url, out, instruction=wanted, source=source, **options) as recorder:
+        if hasattr(policy, "act"):
+            task = task_or_url if isinstance(task_or_url, Task) else None
+            outcome = follow(recorder, policy, wanted, task, max_steps)  # type: ignore[arg-type]
+        else:
+            outcome = policy(recorder) or Outcome(ended="success", success=None)  # type: ignore[operator]
+        recorder.close(outcome)
+    return out
+
+
+def follow(recorder: Recorder, policy: Policy, instruction: str, task: Task | None, max_steps: int) -> Outcome:
+    """Let a policy act until it is done; the outcome says why it ended, and success where the task can tell."""
+    from cuadata import terms, text
+
+    policy.reset(task or Task(id="", family="", seed=0, instruction=instruction, url=recorder.page.url), 0)
+    for _ in range(max_steps):
+        seen = recorder.observe()
+        history = tuple(text.describe(s.action, s.target) for s in recorder.steps[-5:])
+        shot = seen.screenshot
+        size = Size(shot.width, shot.height) if shot else seen.viewport
+        view = View(image=size, viewport=seen.viewport, elements=seen.elements)
+        choice = policy.act(seen, Prompt(instruction=instruction, view=view, image=shot, history=history))
+        if choice.action is None:
+            recorder.fail(
+                Action(type="wait", seconds=0.0), f"action_failed: {choice.failure or 'the answer holds no action'}"
+            )
+            continue
+        recorder.do(choice.action, output=choice.output or None, logprob=choice.logprob)
+        if choice.action.type in ("done", "infeasible"):
+            break
+        if task is not None and task.success and terms.all_hold(task.success, recorder.observe()):
+            return Outcome(ended="success", success=True, exact=1.0)
+    if task is None or not task.success:
+        return Outcome(ended="budget" if len(recorder.steps) >= max_steps else "success", success=None)
+    won = terms.all_hold(task.success, recorder.observe())
+    ended = "success" if won else ("budget" if len(recorder.steps) >= max_steps else "failure")
+    return Outcome(ended=ended, success=won, exact=float(won))  # type: ignore[arg-type]
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """What a recording holds, in a few plain values."""
+    held = recording.read(folder, pictures=False)
+    return {
+        "id": held.id,
+        "instruction": held.instruction,
+        "steps": len(held.steps),
+        "failed": sum(step.error is not None for step in held.steps),
+        "ended": held.outcome.ended,
+        "success": held.outcome.success,
+        "reason": held.outcome.reason,
+        "folder": str(folder),
+    }
+
+
+def folder_name(text: str, taken: Path) -> Path:
+    """A new folder in TAKEN named after a text; a number is added where the name is in use."""
+    stem = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "recording"
+    number, path = 1, taken / stem
+    while path.exists():
+        number += 1
+        path = taken / f"{stem}-{number}"
+    return path
+
+
+def point_on(element: Element, offset: Point | None) -> Point | None:
+    """The place a script means: its offset from the element's corner where that lies on it, else the point that hits."""
+    box = element.bbox
+    if offset is not None and box is not None and 0 <= offset.x < box.width and 0 <= offset.y < box.height:
+        return Point(box.x + offset.x, box.y + offset.y)
+    return element.point

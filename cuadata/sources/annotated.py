@@ -1,0 +1,221 @@
+"""Lists of annotated pictures: one record a line, each a picture, an instruction and a box or a point.
+
+This is the form in which most grounding sets are passed on. The convention of the numbers is a matter of the file: it is
+declared, or decided where only one fits every row (`cuadata.conventions`), or the rows are rejected as
+convention_unknown. A row whose picture is missing, broken, of another size or outside of the set comes out without a
+picture, and the notes of its observation begin with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cuadata import conventions, geometry, importing
+from cuadata.conventions import Decision
+from cuadata.errors import DataError
+from cuadata.importing import Problem
+from cuadata.registry import sources
+from cuadata.types import Action, BBox, Element, Image, Observation, Outcome, Point, Size, Step, Trajectory
+
+#: Field names that sets use, the first that is there counts.
+_PICTURES: Final = ("image", "image_path", "img_filename", "img_path", "image_file", "screenshot", "img")
+_INSTRUCTIONS: Final = ("instruction", "text", "query", "prompt", "caption", "description", "expression")
+_SIZES: Final = ("image_size", "img_size", "size", "resolution")
+_BOXES: Final = ("bbox", "box", "bounding_box", "bbox_px", "bbox_xyxy", "bbox_xywh", "bbox_unit", "rect")
+_POINTS: Final = ("point", "click", "coordinate", "point_px", "position")
+_CONVENTIONS: Final = ("convention", "bbox_convention", "declared")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A record, looked at."""
+
+    place: str
+    record: dict[str, Any]
+    word: Annotated[str, "the convention that the record names; empty: none"]
+    image: Image | Problem
+    size: Annotated[Size | None, "of the picture itself, else as stated; None where neither is known"]
+    box: Sequence[float] | None
+    point: Sequence[float] | None
+
+
+@sources.add
+def annotated(path: Path, *, convention: str | None = None) -> Iterator[Trajectory]:
+    """A JSON Lines file, a JSON list, or a folder with one: every record a trajectory of one click.
+
+    `convention`: what the boxes are in, where the file does not say; see `cuadata.conventions`. DataError for a file that
+    cannot be read, and for a folder without exactly one.
+    """
+    file = _file(path)
+    rows = [_row(file.parent, place, record, convention) for place, record in importing.records(file)]
+    for row, decision, point_decision in _decided(rows):
+        yield _trajectory(file, row, decision, point_decision)
+
+
+def _file(path: Path) -> Path:
+    if path.is_file():
+        return path
+    found = sorted(one for one in path.glob("*.json*") if one.suffix in (".json", ".jsonl")) if path.is_dir() else []
+    if len(found) != 1:
+        named = ", ".join(one.name for one in found[:5]) or "none"
+        raise DataError(f"wanted one .jsonl or .json file of records, found {named}; name the file", place=path.name)
+    return found[0]
+
+
+def _first(record: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((record[name] for name in names if record.get(name) is not None), None)
+
+
+def _row(folder: Path, place: str, record: dict[str, Any], convention: str | None) -> _Row:
+    stated = _size(record)
+    found = importing.picture(folder, _first(record, _PICTURES), stated)
+    size = Size(found.width, found.height) if isinstance(found, Image) else stated
+    box = _numbers(_first(record, _BOXES), 4)
+    return _Row(
+        place=place,
+        record=record,
+        word=str(_first(record, _CONVENTIONS) or convention or ""),
+        image=found,
+        size=size,
+        box=box,
+        point=_numbers(_first(record, _POINTS), 2),
+    )
+
+
+def _size(record: Mapping[str, Any]) -> Size | None:
+    held = _first(record, _SIZES)
+    if held is None and "width" in record and "height" in record:
+        held = [record["width"], record["height"]]
+    numbers = _numbers(held, 2)
+    if numbers is None or not all(number >= 1 and number == int(number) for number in numbers):
+        return None
+    return Size(int(numbers[0]), int(numbers[1]))
+
+
+def _numbers(value: Any, count: int) -> list[float] | None:
+    """A list of numbers; a null among them is not a number; None where it is no such list."""
+    if not isinstance(value, (list, tuple)) or len(value) != count:
+        return None
+    if not all(one is None or (isinstance(one, (int, float)) and not isinstance(one, bool)) for one in value):
+        return None
+    return [float("nan") if one is None else float(one) for one in value]
+
+
+def _decided(rows: Sequence[_Row]) -> Iterator[tuple[_Row, Decision | None, Decision | None]]:
+    """Every row with the convention of boxes and of points, decided over all rows that declare the same."""
+    found: dict[str, tuple[Decision | None, Decision | None]] = {}
+    for word in {row.word for row in rows}:
+        own = [row for row in rows if row.word == word]
+        boxes = [(row.box, row.size) for row in own]
+        points = [(row.point, row.size) for row in own]
+        found[word] = (
+            _decide(boxes, word, _hinted(own)),
+            _decide(points, word and f"xy_{word.partition('_')[2]}", None),
+        )
+    for row in rows:
+        yield row, *found[row.word]
+
+
+def _hinted(rows: Sequence[_Row]) -> list[str] | None:
+    """Conventions that the column's own name leaves: `bbox_xywh` says the order, `bbox_px` the unit."""
+    names = {name for row in rows for name in _BOXES if row.record.get(name) is not None}
+    words = {word for name in names for word in name.split("_")[1:]} if len(names) == 1 else set()
+    orders = words & {"xyxy", "xywh"} or {"xyxy", "xywh"}
+    units = words & {"px", "unit"} or {"px", "unit", "thousandths"}
+    return [one for one in conventions.BOXES if one.split("_")[0] in orders and one.split("_")[1] in units]
+
+
+def _decide(
+    rows: Sequence[tuple[Sequence[float] | None, Size | None]], declared: str, consider: Sequence[str] | None
+) -> Decision | None:
+    """The convention of these rows; None for no rows. Rows that are broken in themselves do not decide it."""
+    held = [(numbers, size) for numbers, size in rows if numbers is not None and size is not None]
+    whole = [(numbers, size) for numbers, size in held if not any(map(math.isnan, numbers))]
+    if not whole:
+        return None
+    if declared and not conventions.known(declared):
+        return Decision(convention=None, reason="convention_unknown", misfits={declared: len(whole)}, first={})
+    numbers = [one for one, _ in whole]
+    sizes = [one for _, one in whole]
+    if declared:
+        # A declared convention is contradicted by unit, not by one box that sticks out.
+        decision = conventions.decide(numbers, sizes, declared=declared, max_misfits=0.5)
+        return decision if not _by_unit(numbers, declared) else _contradicted(decision)
+    return conventions.decide(numbers, sizes, consider=consider)
+
+
+def _by_unit(rows: Sequence[Sequence[float]], declared: str) -> bool:
+    """Whether some number is far beyond what its unit reaches: 12 is no fraction."""
+    reach = conventions.UNITS[declared.partition("_")[2]]
+    return reach is not None and any(abs(number) > 2 * reach for row in rows for number in row)
+
+
+def _contradicted(decision: Decision) -> Decision:
+    return Decision(convention=None, reason="convention_contradicted", misfits=decision.misfits, first=decision.first)
+
+
+def _trajectory(file: Path, row: _Row, boxes: Decision | None, points: Decision | None) -> Trajectory:
+    size = row.size or Size(0, 0)
+    box, box_problem = _box(row.box, boxes, row.size)
+    point, point_problem = _box(row.point, points, row.size)
+    at = Point(point.x, point.y) if point is not None else None
+    notes = [row.image.note] if isinstance(row.image, Problem) else []
+    notes += [problem.note for problem in (box_problem, point_problem) if problem is not None]
+    record, number = row.record, row.place.rpartition(":")[2].rpartition("#")[2]
+    given = record.get("id")
+    name = f"{file.stem}/{number if not isinstance(given, (str, int)) else given}"
+    click = at or (box.center if box is not None and geometry.finite(box) else None)
+    target = Element(
+        id=0,
+        role=_text(record, ("role",)),
+        name=_text(record, ("name", "label")),
+        bbox=box,
+        point=click,
+        seen=1.0,
+        hit=1.0,
+    )
+    observation = Observation(
+        screenshot=None if isinstance(row.image, Problem) else row.image, viewport=size, notes=tuple(notes)
+    )
+    step = Step(
+        index=0,
+        time=0.0,
+        observation=observation,
+        action=Action(type="click", point=click),
+        target=target if box is not None or at is not None else None,
+    )
+    return Trajectory(
+        id=name,
+        instruction=_text(record, _INSTRUCTIONS),
+        source="annotated",
+        steps=(step,),
+        outcome=Outcome(ended="success"),
+        site=_text(record, ("site", "website", "application", "data_source")),
+    )
+
+
+def _text(record: Mapping[str, Any], names: Sequence[str]) -> str:
+    held = _first(record, names)
+    return held if isinstance(held, str) else ""
+
+
+def _box(
+    numbers: Sequence[float] | None, decision: Decision | None, size: Size | None
+) -> tuple[BBox | None, Problem | None]:
+    """The box in px of its picture, and what stands against reading it."""
+    if numbers is None or size is None:
+        return None, None
+    if decision is None or decision.convention is None:
+        reason = decision.reason if decision is not None and decision.reason else "convention_unknown"
+        evidence = {"misfits": decision.misfits if decision is not None else {}, "numbers": json.loads(_plain(numbers))}
+        return None, Problem(reason=reason, evidence=evidence)
+    return conventions.to_px(numbers, decision.convention, size), None
+
+
+def _plain(numbers: Sequence[float]) -> str:
+    return json.dumps([None if math.isnan(number) else number for number in numbers])

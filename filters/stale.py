@@ -1,0 +1,63 @@
+"""Does the label still say what the page shows?"""
+
+from __future__ import annotations
+
+from cuadata import descriptions
+from cuadata.judging import element_of, kept, page_of, rejected
+from cuadata.registry import gates
+from cuadata.rows import Candidate, Target, Verdict
+from cuadata.types import BBox, Element
+
+_NAME = "stale"
+
+
+@gates.add
+def stale(candidate: Candidate, *, slack: float = 1.5) -> Verdict:
+    """The picture is that of the evidence, the target is on the page, and boxes, roles and names are as the page shows them.
+
+    `slack`: CSS px by which an edge may differ, for rounded data. Without a page, or without a locator, there is nothing
+    to compare with.
+    """
+    example, page = candidate.example, page_of(candidate)
+    shot = candidate.observation.screenshot if candidate.observation is not None else None
+    if shot is not None and shot.sha256 != example.image.sha256:
+        return rejected(_NAME, "screenshot_stale", {"row": example.image.sha256, "evidence": shot.sha256})
+    if page is None:
+        return kept(_NAME, {"not_checked": "the page is not known"})
+    for part, target in (("target", example.target), *(("reference", one) for one in example.references)):
+        element = element_of(target, page)
+        if target is None or target.locator is None or not target.locator.css:
+            continue
+        if element is None:
+            if part == "target":
+                return rejected(_NAME, "target_missing", {"label": target, "locator": target.locator.css})
+            continue
+        differs = _differs(target, element, slack)
+        if differs is not None:
+            evidence = {"what": differs, "label": target, "page": element}
+            return rejected(_NAME, f"{part}_stale", evidence)
+    return kept(_NAME)
+
+
+def _differs(target: Target, element: Element, slack: float) -> str | None:
+    """What a label says otherwise than the page; None where they agree."""
+    if target.bbox is not None and not _near(target.bbox, element.bbox, slack):
+        return "bbox"
+    if target.role != element.role:
+        return "role"
+    if target.name != element.name and descriptions.normal(target.name) != descriptions.normal(element.name):
+        return "name"
+    return None
+
+
+def _near(one: BBox, other: BBox | None, slack: float) -> bool:
+    if one is other or one == other:
+        return True
+    if other is None:
+        return False
+    return (
+        abs(one.x - other.x) <= slack
+        and abs(one.y - other.y) <= slack
+        and abs(one.right - other.right) <= slack
+        and abs(one.bottom - other.bottom) <= slack
+    )
