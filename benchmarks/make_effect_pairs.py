@@ -3,7 +3,8 @@
     python benchmarks/make_effect_pairs.py SITES OUT [--only dev|test]
 
 SITES is a folder with the pages: `miniwob` (the html folder of the PyPI package miniwob), `todomvc` (the npm package
-todomvc, unpacked) and `sb-admin-2` (the npm package startbootstrap-sb-admin-2, unpacked). For every scenario of
+todomvc, unpacked) and `sb-admin-2` (the npm package startbootstrap-sb-admin-2, unpacked); the pages of the gauntlet are
+made from their seeds. For every scenario of
 `effect_scenarios.py` the page is opened, the pointer arrives, frames are taken without acting, the input is sent, and
 frames are taken after it. The answer is whether what the DOM says of the page, text, boxes, paint and state, differs outside what
 moves by itself; it never looks at a picture. A scenario whose answer is not the one that it was written for is left out,
@@ -51,6 +52,14 @@ def serve(folder: Path) -> ThreadingHTTPServer:
     return server
 
 
+def write_page(path: Path) -> None:
+    """A page of the gauntlet, made from the seed in its name."""
+    from cuadata.registry import families
+
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(families["gauntlet"](int(path.stem)).html or "", encoding="utf-8")
+
+
 class Stage:
     """One page with a scenario on it."""
 
@@ -90,8 +99,10 @@ class Stage:
         """Where a step presses; None for steps without a pointer."""
         if step[0] == "at":
             return step[1], step[2]
-        if step[0] in ("click", "double", "drag", "over"):
-            box = self.page.locator(step[1]).first.bounding_box()
+        if step[0] == "wheel" and len(step) == 4:
+            return step[2], step[3]
+        if step[0] in ("click", "double", "drag", "over", "wheel"):
+            box = self.page.locator(step[2] if step[0] == "wheel" else step[1]).first.bounding_box()
             assert box is not None, step
             return round(box["x"] + box["width"] / 2, 1), round(box["y"] + box["height"] / 2, 1)
         return None
@@ -116,7 +127,6 @@ class Stage:
         elif kind == "press":
             keyboard.press(step[1])
         elif kind == "wheel":
-            mouse.move(step[2], step[3])
             mouse.wheel(0, step[1])
         elif kind == "select":
             self.page.locator(step[1]).first.select_option(label=step[2])
@@ -147,7 +157,7 @@ def capture(stage: Stage, scenario: Scenario) -> dict[str, Any]:
     for moment in scenario.look:
         stage.page.wait_for_timeout(max(0.0, (moment - (time.monotonic() - began)) * 1000))
         after.append((moment, stage.shot()))
-    changed = differing(digests, stage.digest(), pressed=where is not None)
+    changed = differing(digests, stage.digest(), pressed=where is not None and scenario.do[0] not in ("wheel", "over"))
     return {
         "frames": frames,
         "after": after,
@@ -249,6 +259,8 @@ def record(scenario: Scenario, taken: dict[str, Any], shelf: Shelf) -> dict[str,
 
 def lines(scenarios: list[Scenario], sites: Path, shelf: Shelf, failed: list[str]) -> Iterator[dict[str, Any]]:
     """Every scenario in a context of its own; what could not be played as written goes to `failed`."""
+    for path in {scenario.page for scenario in scenarios if scenario.site == "gauntlet"}:
+        write_page(sites / path)
     server = serve(sites)
     base = f"http://127.0.0.1:{server.server_address[1]}/"
     with sync_playwright() as playwright:
