@@ -138,7 +138,9 @@ _MOVING: list[tuple[str, str, tuple[Any, ...], bool, str, tuple[tuple[str, int, 
 ]  # fmt: skip
 
 
-def _row(kind: str, page: str, do: Any, effect: Any, setup: str, before: Any, ambient: Any, look: Any) -> tuple[Any, ...]:
+def _row(
+    kind: str, page: str, do: Any, effect: Any, setup: str, before: Any, ambient: Any, look: Any
+) -> tuple[Any, ...]:
     name, _, number = page.rpartition("-")
     file = name if number.isdigit() else page
     return (f"{_SITE}/{page}/{kind}", kind, f"{_SITE}/{file}.html", do, effect, setup, before, ambient, look)

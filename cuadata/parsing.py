@@ -34,7 +34,19 @@ _NESTS = ("tool_calls", "output", "content", "choices", "message", "item", "acti
 
 #: Types of what holds calls, or holds none.
 _ENVELOPES = frozenset(
-    "text output_text message reasoning thinking tool_use image function function_call computer_call response".split()
+    [
+        "text",
+        "output_text",
+        "message",
+        "reasoning",
+        "thinking",
+        "tool_use",
+        "image",
+        "function",
+        "function_call",
+        "computer_call",
+        "response",
+    ]
 )
 
 
