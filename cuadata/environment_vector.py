@@ -20,8 +20,18 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cuadata import registration, registry, runs
-from cuadata.browsers import Browsers
-from cuadata.environment import LIMIT, LONGEST_ANSWER, Observed, Unicode, observation_space, plan, stage_of, tell, told
+from cuadata.environment import (
+    LIMIT,
+    LONGEST_ANSWER,
+    Observed,
+    Unicode,
+    browsers_for,
+    observation_space,
+    plan,
+    stage_of,
+    tell,
+    told,
+)
 from cuadata.episode import Episode, Turn
 from cuadata.errors import CallError
 from cuadata.loop import shared
@@ -71,7 +81,7 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         )  # fmt: skip
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.browsers = Browsers(min(browsers, num_envs))
+        self.browsers = browsers_for(first, min(browsers, num_envs))
         self.stages = [
             stage_of(
                 first, screenshot=screenshot, effect=effect, viewport=viewport, ratio=device_pixel_ratio,

@@ -1,6 +1,7 @@
 // Reads a MiniWoB++ page: what stands in it, how its episode goes. Installed once a page; `miniwob.py` asks it by evaluate.
 globalThis.cuadataMiniwob ??= (() => {
   "use strict";
+  if (!("computedName" in Element.prototype)) throw new Error("this browser was started without ComputedAccessibilityInfo");
   const OWN = new Set(["reward-display", "sync-task-cover", "click-canvas", "attention-canvas", "query"]);
   const NEVER = new Set(["SCRIPT", "STYLE", "BR", "HR", "TEMPLATE", "defs", "clipPath", "title", "g"]);
   const INPUTS = new Set(["INPUT", "BUTTON", "SELECT", "TEXTAREA", "A", "OPTION", "SUMMARY", "LABEL"]);
