@@ -42,6 +42,12 @@ class Place:
         """A point of the document in the top-level viewport."""
         return self.x + self.a * x + self.c * y, self.y + self.b * x + self.d * y
 
+    def back(self, point: Point) -> tuple[float, float]:
+        """A point of the top-level viewport in the document."""
+        x, y = point.x - self.x, point.y - self.y
+        size = self.a * self.d - self.b * self.c or 1.0
+        return (self.d * x - self.c * y) / size, (self.a * y - self.b * x) / size
+
     def point(self, told: list[float]) -> Point:
         """A point of the document in the top-level viewport, to a hundredth of a px."""
         x, y = self.at(told[0], told[1])

@@ -191,20 +191,33 @@ globalThis.cuadata.measure ??= (() => {
     return e && e !== document.body && cuadata.serials.has(e) ? serial(e) : null;
   };
 
+  /** A number that differs where other elements are told, or others of them are rendered. */
+  const shapeOf = (works) => {
+    let sum = works.length;
+    for (const w of works) sum = (sum * 31 + serial(w.e) * 2 + w.rendered) | 0;
+    return sum;
+  };
   let lastWorks = [];
   /** Every point that the last observation tried, by number: {number: [[x, y, share, hit, seen, nested]]}. */
   const grids = () =>
     JSON.stringify(Object.fromEntries(lastWorks.map((w) => [serial(w.e), w.points.map((p) => [round(p[0]), round(p[1]), p[2], +p[3], +p[4], +p[5]])])));
 
   Object.assign(cuadata, { through, grids });
-  /** One observation of this document, as JSON text. `only`: the elements of these numbers. */
+  /**
+   * One observation of this document, as JSON text. `only`: the elements of these numbers. `hold`: stop animations and the
+   * caret first; `cuadata.release()` lets them go on.
+   */
   return (options = {}) => {
     const began = performance.now();
+    const held = options.hold ? cuadata.hold() : 0;
     cuadata.newRound();
     paint.newRound();
     const found = cuadata.candidates(options.only);
     boxes.newRound(options.only ? null : new Map(found.map((f) => [f.e, f])));
-    if (!options.only) acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
+    if (!options.only) {
+      acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
+      cuadata.knowRoots(cuadata.rootsNow());
+    }
     const works = (lastWorks = found.map(prepare));
     measureAll(works);
     const open = modals();
@@ -212,7 +225,8 @@ globalThis.cuadata.measure ??= (() => {
     if (!options.only) link(rows, works);
     return JSON.stringify({
       url: location.href, title: document.title, scroll: [scrollX, scrollY], width: innerWidth, height: innerHeight,
-      focused: focusedNow(), elements: rows, took: performance.now() - began, scale: visualViewport?.scale ?? 1,
+      focused: focusedNow(), elements: rows, picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
+      font: document.fonts.status === "loading", took: performance.now() - began, scale: visualViewport?.scale ?? 1, custom: works.some((w) => w.acts && w.tag.includes("-")),
     });
   };
 })();
