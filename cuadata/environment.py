@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 
 from cuadata import image, miniwob, prompts, registration, registry, runs
-from cuadata.browsers import Give
+from cuadata.browsers import Browsers, Give
 from cuadata.contracts import Format, ParseFailure
 from cuadata.episode import Episode, Turn
 from cuadata.errors import CallError, DataError
@@ -245,6 +245,11 @@ def stage_of(
         device_pixel_ratio=ratio,
         browser=browser,
     )
+
+
+def browsers_for(task: Task, count: int) -> Browsers:
+    """Browsers for many stages of tasks such as this one, started as its pages need them."""
+    return Browsers(count, arguments=miniwob.ARGUMENTS if (task.url or "").startswith(miniwob.SCHEME) else ())
 
 
 def make(family: str, seed: int | None = None, **options: Any) -> BrowserEnv:

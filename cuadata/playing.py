@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cuadata import __version__, recording, registration, registry, schema
-from cuadata.browsers import Browsers
 from cuadata.contracts import Choice, Policy
-from cuadata.environment import stage_of
+from cuadata.environment import browsers_for, stage_of
 from cuadata.episode import Episode
 from cuadata.errors import CallError, DataError
 from cuadata.loop import shared
@@ -191,7 +190,8 @@ def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterato
     """Episodes as they end; each worker has a page and a policy of its own."""
     if not left:
         return
-    browsers = Browsers(plan.browsers)
+    first = registration.task(plan.family, plan.seeds[0], **plan.family_options)
+    browsers = browsers_for(first, plan.browsers)
     todo: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
     for one in left:
         todo.put(one)
@@ -200,7 +200,6 @@ def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterato
 
     def work(number: int) -> None:
         try:
-            first = registration.task(plan.family, plan.seeds[0], **plan.family_options)
             stage = stage_of(first, screenshot=plan.screenshot, browser=browsers.seat(number))
             policy = registry.policies[plan.policy](**plan.policy_options)
             try:
