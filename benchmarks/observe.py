@@ -74,7 +74,10 @@ def dashboard(rows: int = 57) -> tuple[str, Size]:
         "td,th{border:1px solid #ddd;padding:6px 10px}.btn{background:#36c;color:#fff;border:0;border-radius:4px;padding:6px 12px}"
     )
     nav = "".join(f"<a href='#{i}'>Section {i}</a>" for i in range(14))
-    cards = "".join(f"<div class=card><h2>Card {i}</h2><p>$ {i * 1375}</p><button class=btn>Details</button></div>" for i in range(8))
+    cards = "".join(
+        f"<div class=card><h2>Card {i}</h2><p>$ {i * 1375}</p><button class=btn>Details</button></div>"
+        for i in range(8)
+    )
     head = "".join(f"<th>{name}</th>" for name in ("", "Name", "Position", "Office", "Age", "Salary", ""))
     lines = "".join(
         f"<tr><td><input type=checkbox></td><td>Person {i}</td><td>Engineer</td><td>Office {i % 5}</td><td>{20 + i % 40}</td>"
@@ -104,7 +107,7 @@ def measure(name: str, page: tuple[str, Size], rounds: int) -> None:
     """The rows of one page."""
     html, viewport = page
     with browser.open(html, viewport=viewport, limit=20.0) as opened:
-        run = opened._loop.run  # noqa: SLF001
+        run = opened._loop.run
         wall, cpu, seen = timed(opened.observe, 1)
         count = len(seen.elements)
         row(name, f"first observation, {count} elements", wall, cpu)
