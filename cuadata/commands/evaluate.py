@@ -16,7 +16,6 @@ def evaluate(
     format: str = typer.Option("", help="with --gold: the model family's format (`cuadata list formats`)"),
     tolerance: float = typer.Option(0.0, help="with --gold: slack around a target box, CSS px; stands in the result"),
     frame: str | None = typer.Option(None, help="with --gold: frame of the numbers: px, resized, unit, thousand, 999"),
-    answer: str | None = typer.Option(None, help="with --gold: which point of a text counts, first or last"),
     kind: str | None = typer.Option(None, help="with --gold: kind of instruction, where the file does not say"),
     policy: str = typer.Option("", help="policy to play (`cuadata list policies`)"),
     option: list[str] = typer.Option([], help="NAME=VALUE for the policy; may be repeated"),
@@ -38,7 +37,7 @@ def evaluate(
 
     if gold:
         run, rows, result = evaluation.answers(
-            Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, which=answer, kind=kind, name=name
+            Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name
         )
         if out is not None:
             evaluation.save(out, run, rows, result, force=force)

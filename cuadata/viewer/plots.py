@@ -184,6 +184,7 @@ def _histogram(axes: Any, title: str, values: Sequence[float], xlabel: str, log:
         held = np.asarray(values)
         top = int(held.max()) + 1
         bins = np.arange(int(held.min()), top + 1, max(1, top // 40)) - 0.5
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.hist(held, bins=bins, color=COLOURS[0], edgecolor="white", lw=0.6)
     axes.set_xlabel(xlabel)
     axes.set_ylabel("count")
