@@ -175,22 +175,26 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     """
     if len(matches) < 2:
         return list(matches)
-    ordered = sorted(matches, key=lambda one: one.id != keep)
-    parents = {one.id: one.parent for one in page.elements}
+    nested = any(one.parent is not None for one in matches)
+    parents = {one.id: one.parent for one in page.elements} if nested else {}
     found: list[Element] = []
-    for one in ordered:
-        if not any(_same_thing(one, other, parents) for other in found):
-            found.append(one)
+    ids: set[int] = set()
+    controls: set[int] = set()
+    around: set[int] = set()
+    for one in sorted(matches, key=lambda one: one.id != keep):
+        above = _above(one, parents)
+        stands_for = {one.id, one.acts_on} - {None}
+        if one.id in around or not ids.isdisjoint(above) or not stands_for.isdisjoint(controls) or one.acts_on in ids:
+            continue
+        found.append(one)
+        ids.add(one.id)
+        around.update(above)
+        if one.acts_on is not None:
+            controls.add(one.acts_on)
     return found
 
 
-def _same_thing(one: Element, other: Element, parents: dict[int, int | None]) -> bool:
-    if one.acts_on == other.id or other.acts_on == one.id or (one.acts_on is not None and one.acts_on == other.acts_on):
-        return True
-    return other.id in _above(one, parents) or one.id in _above(other, parents)
-
-
-def _above(element: Element, parents: dict[int, int | None]) -> Iterable[int]:
+def _above(element: Element, parents: dict[int, int | None]) -> list[int]:
     """Ids of the observed ancestors; stops where a page's tree runs in a circle."""
     passed: list[int] = []
     above = element.parent

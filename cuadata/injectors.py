@@ -224,6 +224,8 @@ def duplicated(candidate: Candidate, severity: str, chance: random.Random) -> Ma
     )
     copy = _spelt(copy, severity)
     wrong = severity != "other name" or (example.relation is not None and _only_the_role_counts(example))
+    # The copy stands farther from the reference: the nearest is still the first.
+    wrong = wrong and not any(word in example.instruction.casefold() for word in ("nearest", "closest"))
     return _with_elements(candidate, (*candidate.observation.elements, copy)), wrong
 
 

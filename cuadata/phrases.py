@@ -101,12 +101,26 @@ _WORDINGS: Final[dict[Relation, str]] = {
 _STATED = re.compile(
     r"\b(?:" + "|".join(f"(?P<{name}>{wording})" for name, wording in _WORDINGS.items()) + r")(?=[\s,;.]|$)"
 )
-_ADVERBS = re.compile(
-    r"(?:\s+(?:that is|which is|that are|located|placed|positioned|directly|just|immediately|right|standing))+\s*$"
+#: Words between the target and the relation that say nothing of either.
+_FILLERS: Final = frozenset(
+    [
+        "that",
+        "which",
+        "is",
+        "are",
+        "located",
+        "placed",
+        "positioned",
+        "directly",
+        "just",
+        "immediately",
+        "right",
+        "standing",
+        "lying",
+    ]
 )
 _QUOTES = re.compile(r"(?:(?<=^)|(?<=[\s(]))['\"‘’“”](?=\S)(.*?\S)['\"‘’“”](?=$|[\s,.;:)!?])", re.DOTALL)
 _JOINT = re.compile(r"(?:,| and| but)+(?: (?:also|is|directly|just))*\s*$")
-_PLACE = re.compile(r"\0(\d+)\0")
 _ARTICLES: Final = frozenset(("the", "a", "an"))
 _VERB = re.compile(
     r"\W*(?:please |now )?(?:(?:double|right)[- ])?(?:click|tap|press|select|choose|pick|check|tick|hover|move|type|enter|fill|"
@@ -146,7 +160,7 @@ def _one(
     relation: Relation, text: str, words: str, quoted: Sequence[str], nearest: bool, position: int | None
 ) -> Stated:
     parts = text.split(" and ", 1) if relation == "between" else [text]
-    nouns = (_noun(part, quoted) for part in parts)
+    nouns = [_noun(part.split(), quoted) for part in parts]
     return Stated(
         relation=relation,
         references=tuple(noun for noun in nouns if not noun.empty),
@@ -209,24 +223,31 @@ def _ordinal(text: str) -> int | None:
 def _target(text: str, quoted: Sequence[str]) -> tuple[Noun, bool, int | None]:
     """The thing before the relation, whether the nearest is meant, and its place."""
     verb = _VERB.match(text)
-    words = _ADVERBS.sub("", text[verb.end() :] if verb is not None else text).split()
+    words = text[verb.end() :].split() if verb is not None else text.split()
+    while words and words[-1] in _FILLERS:
+        words.pop()
     nearest = "nearest" in words or "closest" in words
-    kept = [word for word in words if word not in _NTH and word not in ("nearest", "closest")]
-    return _noun(" ".join(kept), quoted), nearest, _ordinal(text)
+    position = next((_NTH[word] for word in reversed(words) if word in _NTH), None)
+    if nearest or position is not None:
+        words = [word for word in words if word not in _NTH and word not in ("nearest", "closest")]
+    return _noun(words, quoted), nearest, position
 
 
-def _noun(text: str, quoted: Sequence[str]) -> Noun:
+def _noun(words: Sequence[str], quoted: Sequence[str]) -> Noun:
     """A noun phrase: quotes are its name, words of a role its role, and what is left names it where nothing else does."""
-    text = text.strip(" .,;:!?")
-    places = [int(place) for place in _PLACE.findall(text)]
-    words = [word for word in _PLACE.sub(" ", text).split() if word not in _ARTICLES]
-    roles, left = _role(words)
-    rest = normal(" ".join(left))
-    if not places:
-        return Noun(roles=roles, name=rest, words=text)
-    names = [normal(quoted[place]) for place in places]
-    shown = _PLACE.sub(lambda found: quoted[int(found[1])], text)
-    return Noun(roles=roles, name=names[0], exact=True, rest=" ".join([rest, *names[1:]]).strip(), words=shown)
+    names: list[str] = []
+    others: list[str] = []
+    for word in words:
+        if "\0" in word:
+            names.append(quoted[int(word[word.index("\0") + 1 : word.rindex("\0")])])
+        elif word not in _ARTICLES:
+            others.append(word.strip(".,;:!?") or word)
+    roles, left = _role(others)
+    rest = normal(" ".join(left)) if left else ""
+    if not names:
+        return Noun(roles=roles, name=rest, words=" ".join(others))
+    further = " ".join([rest, *map(normal, names[1:])]).strip() if rest or len(names) > 1 else ""
+    return Noun(roles=roles, name=normal(names[0]), exact=True, rest=further, words=" ".join([*names, *others]))
 
 
 def _role(words: Sequence[str]) -> tuple[frozenset[str], list[str]]:

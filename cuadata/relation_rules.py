@@ -46,14 +46,26 @@ def gap(one: BBox, other: BBox) -> float:
 
 def above(target: BBox, reference: BBox) -> float:
     """It ends at or before the reference's top, and shares at least half of the smaller width."""
-    beyond = (reference.y - target.y - target.height) / min(target.height, reference.height)
-    return min(beyond, _shared(target.x, target.width, reference.x, reference.width) - HALF)
+    return _before(
+        target.y, target.height, reference.y, reference.height, target.x, target.width, reference.x, reference.width
+    )
 
 
 def left_of(target: BBox, reference: BBox) -> float:
     """It ends at or before the reference's left edge, and shares at least half of the smaller height."""
-    beyond = (reference.x - target.x - target.width) / min(target.width, reference.width)
-    return min(beyond, _shared(target.y, target.height, reference.y, reference.height) - HALF)
+    return _before(
+        target.x, target.width, reference.x, reference.width, target.y, target.height, reference.y, reference.height
+    )
+
+
+def _before(
+    start: float, extent: float, other: float, other_extent: float,
+    across: float, breadth: float, other_across: float, other_breadth: float,
+) -> float:  # fmt: skip
+    """The lesser of two margins: the gap along, as a share of the smaller extent, and what is shared across beyond half."""
+    beyond = (other - start - extent) / (min(other_extent, extent))
+    shared = _shared(across, breadth, other_across, other_breadth) - HALF
+    return min(shared, beyond)
 
 
 def inside(target: BBox, reference: BBox) -> float:
@@ -106,7 +118,9 @@ PAIRS: Final[dict[str, Callable[[BBox, BBox], float]]] = {
 
 def _shared(start: float, extent: float, other: float, other_extent: float) -> float:
     """Shared length of two intervals as a share of the shorter; below 0 where they are apart."""
-    return (min(start + extent, other + other_extent) - max(start, other)) / min(extent, other_extent)
+    end, other_end = start + extent, other + other_extent
+    shared = (min(other_end, end)) - (max(other, start))
+    return shared / (min(other_extent, extent))
 
 
 def _one_line(at: float, extent: float, other_at: float, other: float) -> float:

@@ -16,8 +16,8 @@ from cuadata.relation_rules import ROUNDING, Side, gap, solid
 from cuadata.types import BBox, Relation, Size
 
 __all__ = [
-    "MARGIN", "NEVER", "OPPOSITES", "REFERENCES", "Finding", "Fit", "Qualifiers", "Side",
-    "decide", "fits", "gap", "holds", "judge", "misaligned", "solid",
+    "MARGIN", "OPPOSITES", "REFERENCES", "Finding", "Fit", "Qualifiers", "Side",
+    "decide", "fits", "gap", "holds", "judge", "margins", "misaligned", "solid",
 ]  # fmt: skip
 
 #: By how much the runner-up has to fail.
@@ -69,9 +69,6 @@ class Fit:
     margin: Annotated[float, "0 or more where it holds, else below 0; shares of an extent, -inf for a box without area"]
 
 
-NEVER: Final = Fit(False, -math.inf)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a relation says of a target among everything that its description could mean."""
@@ -105,38 +102,60 @@ def holds(
 def fits(
     relation: Relation, candidates: Sequence[BBox], references: Sequence[BBox] = (), **qualifiers: Unpack[Qualifiers]
 ) -> tuple[Fit, ...]:
-    """The `Fit` of every candidate, in their order.
+    """The `Fit` of every candidate, in their order; see `margins`."""
+    return tuple(Fit(margin >= 0, margin) for margin in margins(relation, candidates, references, **qualifiers))
 
-    A box without a finite area never fits, and nothing fits a reference without one. ValueError for a relation that there
-    is not, for a wrong number of references, and for `nth_*` without `position` or an edge without a page.
+
+def margins(
+    relation: Relation, candidates: Sequence[BBox], references: Sequence[BBox] = (), **qualifiers: Unpack[Qualifiers]
+) -> list[float]:
+    """The margin of every candidate, in their order: 0 or more where the relation holds, below 0 where it fails.
+
+    Within rounding of 0 it holds with margin 0. A box without a finite area never fits, and nothing fits a reference or a
+    page without one: -inf. ValueError for a relation that there is not, for a wrong number of references, and for `nth_*`
+    without `position` or an edge without a page.
     """
-    _check(relation, references, qualifiers)
+    fewest, most = REFERENCES.get(relation, (-1, -1))
+    if not fewest <= len(references) <= most:
+        raise ValueError(_wrong_references(relation, len(references)))
     if not all(map(solid, references)):
-        return (NEVER,) * len(candidates)
-    found = tuple(map(_fit, _margins(relation, candidates, references, qualifiers)))
+        return [-math.inf] * len(candidates)
+    found = [0.0 if -ROUNDING <= one < 0 else one for one in _measured(relation, candidates, references, qualifiers)]
     if qualifiers.get("nearest") and relation != "nearest" and references:
         return _nearest_of(found, candidates, references[0])
     return found
 
 
-def _fit(margin: float) -> Fit:
-    """Within rounding of 0 a relation holds, with margin 0."""
-    return Fit(margin >= 0, margin) if not -ROUNDING <= margin < 0 else Fit(True, 0.0)
-
-
-def _margins(
+def _measured(
     relation: Relation, candidates: Sequence[BBox], references: Sequence[BBox], qualifiers: Qualifiers
 ) -> list[float]:
-    if relation == "nearest":
-        return rules.nearest(candidates, references[0])
-    if relation.startswith("nth_"):
-        return _places(relation, candidates, references, qualifiers.get("position") or 1)
     pair = rules.PAIRS.get(relation)
     if pair is not None:
-        return [pair(box, references[0]) if solid(box) else -math.inf for box in candidates]
+        reference = references[0]
+        return [pair(box, reference) if solid(box) else -math.inf for box in candidates]
+    if relation == "nearest":
+        return rules.nearest(candidates, references[0])
     if relation == "between":
         return [rules.between(box, references[0], references[1]) if solid(box) else -math.inf for box in candidates]
-    page = references[0] if references else _page(qualifiers)
+    if relation in ("at_edge", "at_corner"):
+        return _at_the_page(relation, candidates, references, qualifiers)
+    position = qualifiers.get("position")
+    if not position:
+        raise ValueError(f"{relation} needs position=, from 1, or from -1 backwards")
+    return _places(relation, candidates, references, position)
+
+
+def _at_the_page(
+    relation: Relation, candidates: Sequence[BBox], references: Sequence[BBox], qualifiers: Qualifiers
+) -> list[float]:
+    viewport = qualifiers.get("viewport")
+    if not references and viewport is None:
+        raise ValueError(f"{relation} of the page needs the page: give viewport=, or a reference that it is in")
+    page = references[0] if references else viewport
+    if isinstance(page, Size):
+        page = BBox(0, 0, page.width, page.height)
+    if page is None or not solid(page):
+        return [-math.inf] * len(candidates)
     at = rules.at_edge if relation == "at_edge" else rules.at_corner
     sides = qualifiers.get("sides", ())
     return [at(box, page, sides) if solid(box) else -math.inf for box in candidates]
@@ -150,34 +169,21 @@ def _places(relation: Relation, candidates: Sequence[BBox], references: Sequence
     return [1.0 if own == meant else -1.0 for own in range(len(candidates))]
 
 
-def _nearest_of(found: tuple[Fit, ...], candidates: Sequence[BBox], reference: BBox) -> tuple[Fit, ...]:
+def _nearest_of(found: list[float], candidates: Sequence[BBox], reference: BBox) -> list[float]:
     """Of those that fit, the nearest; the others keep the margin by which they fail."""
-    fitting = [place for place, fit in enumerate(found) if fit.holds]
-    margins = rules.nearest([candidates[place] for place in fitting], reference)
-    narrowed = list(found)
-    for place, margin in zip(fitting, margins, strict=True):
-        narrowed[place] = min(found[place], _fit(margin), key=lambda fit: fit.margin)
-    return tuple(narrowed)
+    fitting = [place for place, margin in enumerate(found) if margin >= 0]
+    if len(fitting) > 1:
+        for place, near in zip(fitting, rules.nearest([candidates[one] for one in fitting], reference), strict=True):
+            found[place] = min(found[place], 0.0 if -ROUNDING <= near < 0 else near)
+    return found
 
 
-def _page(qualifiers: Qualifiers) -> BBox:
-    viewport = qualifiers.get("viewport")
-    if isinstance(viewport, Size):
-        return BBox(0, 0, viewport.width, viewport.height)
-    if viewport is None:
-        raise ValueError("an edge or corner of the page needs the page: give viewport=, or a reference that it is in")
-    return viewport
-
-
-def _check(relation: Relation, references: Sequence[BBox], qualifiers: Qualifiers) -> None:
+def _wrong_references(relation: str, count: int) -> str:
     if relation not in REFERENCES:
-        raise ValueError(f"'{relation}' is no relation; there are: {', '.join(REFERENCES)}")
+        return f"'{relation}' is no relation; there are: {', '.join(REFERENCES)}"
     fewest, most = REFERENCES[relation]
-    if not fewest <= len(references) <= most:
-        wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
-        raise ValueError(f"{relation} takes {wanted} references, got {len(references)}")
-    if relation.startswith("nth_") and not qualifiers.get("position"):
-        raise ValueError(f"{relation} needs position=, from 1, or from -1 backwards")
+    wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+    return f"{relation} takes {wanted} references, got {count}"
 
 
 def misaligned(relation: Relation, target: BBox, reference: BBox) -> float:
@@ -204,23 +210,22 @@ def judge(
     margin: float = MARGIN,
     **qualifiers: Unpack[Qualifiers],
 ) -> Finding:
-    """What an instruction with this relation means among its candidates; see `decide`. Raises as `fits`."""
-    return decide(fits(relation, candidates, references, **qualifiers), target, margin=margin)
+    """What an instruction with this relation means among its candidates; see `decide`. Raises as `margins`."""
+    return decide(margins(relation, candidates, references, **qualifiers), target, margin=margin)
 
 
-def decide(found: Sequence[Fit], target: int | None = None, *, margin: float = MARGIN) -> Finding:
-    """What the fits of all candidates say.
+def decide(found: Sequence[float], target: int | None = None, *, margin: float = MARGIN) -> Finding:
+    """What the margins of all candidates say.
 
     Exactly one candidate may satisfy the relation, it has to be the target where `target` gives its position, and the
     runner-up has to fail by `margin`. A target that fails by less than the margin, or a runner-up that does, is
     relation_marginal.
     """
-    fitting = tuple(place for place, fit in enumerate(found) if fit.holds)
+    fitting = tuple(place for place, one in enumerate(found) if one >= 0)
     own = target if target is not None else (fitting[0] if len(fitting) == 1 else None)
-    rivals = [place for place in range(len(found)) if place != own]
-    second = max(rivals, key=lambda place: found[place].margin, default=None)
-    mine = None if own is None else found[own].margin
-    closest = None if second is None else found[second].margin
+    second = max((place for place in range(len(found)) if place != own), key=found.__getitem__, default=None)
+    mine = None if own is None else found[own]
+    closest = None if second is None else found[second]
     return Finding(
         reason=_reason(fitting, own, mine, closest, margin),
         fits=fitting,

@@ -13,7 +13,7 @@ _POINTING = ("grounding", "pairs")
 
 @gates.add
 def instruction_mismatch(candidate: Candidate) -> Verdict:
-    """The words bound to elements still stand in the instruction, and what it names in quotes is the target.
+    """The words bound to elements still stand in the instruction; what it names in quotes is the target, or the reference.
 
     A step of a longer task (it has a phase) may act on what the instruction does not name, on the way to it: there the
     last point speaks against pointing tasks only.
@@ -24,13 +24,18 @@ def instruction_mismatch(candidate: Candidate) -> Verdict:
     lost = _lost_words(candidate)
     if lost:
         return rejected(_NAME, "instruction_mismatch", {"instruction": example.instruction, "words_lost": lost})
-    target = element_of(example.target, page_of(candidate))
-    noun = claims.claim(candidate).phrase.target
-    # A quoted name that says all there is to say of the target; "Book 'Paris' for two" is a goal.
-    if target is None or not noun.exact or noun.rest or descriptions.answers(noun, target):
-        return kept(_NAME)
-    evidence = {"instruction_names": noun.words, "target": target}
-    return rejected(_NAME, "instruction_mismatch", evidence, configs=() if example.phase is None else _POINTING)
+    page, phrase = page_of(candidate), claims.claim(candidate).phrase
+    named = [(phrase.target, example.target)]
+    if len(phrase.references) == len(example.references):
+        named += zip(phrase.references, example.references, strict=True)
+    for noun, row in named:
+        element = element_of(row, page)
+        # A quoted name that says all there is to say of it; "Book 'Paris' for two" is a goal.
+        if element is None or not noun.exact or noun.rest or descriptions.answers(noun, element):
+            continue
+        evidence = {"instruction_names": noun.words, "label": element}
+        return rejected(_NAME, _NAME, evidence, configs=() if example.phase is None else _POINTING)
+    return kept(_NAME)
 
 
 def _lost_words(candidate: Candidate) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from cuadata import claims, relations
@@ -10,20 +9,27 @@ from cuadata.claims import Claim, Thing
 from cuadata.judging import kept, page_of, rejected
 from cuadata.phrases import Stated
 from cuadata.registry import gates
-from cuadata.relations import Fit
 from cuadata.rows import Candidate, Grounding, Verdict
 from cuadata.types import BBox, Size
 
 _NAME = "relation"
+_DIRECTIONS = frozenset(("above", "below", "left_of", "right_of"))
 
 
 @gates.add
-def relation(candidate: Candidate, *, margin: float = relations.MARGIN, max_misaligned: float = 0.25) -> Verdict:
+def relation(
+    candidate: Candidate,
+    *,
+    margin: float = relations.MARGIN,
+    max_misaligned: float = 0.25,
+    max_gap: float = 0.2,
+) -> Verdict:
     """The relation that the instruction states holds between the boxes, for the target alone, by a margin.
 
-    `margin`: by how much the runner-up has to fail, as a share of an extent. `max_misaligned`: where only the boxes of
-    target and reference are known, no rival can be tried; then a direction has to be plain from the two alone, which have
-    to share an edge or the middle across within this share of the smaller extent.
+    `margin`: by how much the runner-up has to fail, as a share of an extent. Where only the boxes of target and reference
+    are known, no rival can be tried; then a direction has to be plain from the two alone: they share an edge or the middle
+    across within `max_misaligned` of the smaller extent, and the gap between them, in which anything may stand, is at most
+    `max_gap` of the viewport's smaller side.
     """
     claimed = claims.claim(candidate)
     if claimed.contradicts:
@@ -43,7 +49,7 @@ def relation(candidate: Candidate, *, margin: float = relations.MARGIN, max_misa
         return rejected(_NAME, "relation_unmatched", {"why": "which place is meant cannot be read"}, keep="unsure")
     stated = [(one, boxes[start:end]) for one, (start, end) in zip(claimed.stated, shares, strict=True)]
     if page_of(candidate) is None and not isinstance(candidate.example, Grounding):
-        return _by_the_pair(stated, target.bbox, _page(candidate), max_misaligned)
+        return _by_the_pair(stated, target.bbox, _page(candidate), max_misaligned, max_gap)
     return _among_rivals(candidate, claimed, stated, target, held, margin)
 
 
@@ -58,26 +64,31 @@ def _page(candidate: Candidate) -> Size:
     return Size(candidate.example.viewport_width, candidate.example.viewport_height)
 
 
-def _fits(stated: Sequence[tuple[Stated, list[BBox]]], boxes: Sequence[BBox], page: Size) -> list[Fit]:
-    """The fit of every box to all relations together: the weakest decides."""
-    found = [relations.fits(one.relation, boxes, references, **one.qualifiers(page)) for one, references in stated]
-    return [min(fits, key=lambda fit: fit.margin) for fits in zip(*found, strict=True)]
+def _margins(stated: Sequence[tuple[Stated, list[BBox]]], boxes: Sequence[BBox], page: Size) -> list[float]:
+    """The margin of every box under all relations together: the weakest decides."""
+    found = [relations.margins(one.relation, boxes, references, **one.qualifiers(page)) for one, references in stated]
+    return found[0] if len(found) == 1 else [min(margins) for margins in zip(*found, strict=True)]
 
 
-def _by_the_pair(stated: Sequence[tuple[Stated, list[BBox]]], target: BBox, page: Size, most: float) -> Verdict:
+def _by_the_pair(
+    stated: Sequence[tuple[Stated, list[BBox]]], target: BBox, page: Size, max_misaligned: float, max_gap: float
+) -> Verdict:
     """Only the boxes of target and reference are known."""
-    fit = _fits(stated, [target], page)[0]
-    off = [relations.misaligned(one.relation, target, boxes[0]) for one, boxes in stated if boxes]
+    margin = _margins(stated, [target], page)[0]
+    pairs = [(one.relation, boxes[0]) for one, boxes in stated if one.relation in _DIRECTIONS]
+    off = max((relations.misaligned(name, target, box) for name, box in pairs), default=None)
+    gap = max((relations.gap(target, box) for _, box in pairs), default=None)
     evidence = {
         "relation": [one.relation for one, _ in stated],
-        "margin": fit.margin,
-        "misaligned": max(off, default=None),
+        "margin": margin,
+        "misaligned": off,
+        "gap": gap,
         "not_checked": "other elements: the page is not known",
     }
-    if not fit.holds:
-        near = fit.margin > -relations.MARGIN
+    if margin < 0:
+        near = margin > -relations.MARGIN
         return rejected(_NAME, "relation_marginal" if near else "relation_false", evidence)
-    if any(most < one < math.inf for one in off):
+    if off is not None and off > max_misaligned or gap is not None and gap > max_gap * min(page.width, page.height):
         return rejected(_NAME, "relation_marginal", evidence, keep="unsure")
     return kept(_NAME, evidence)
 
@@ -92,7 +103,7 @@ def _among_rivals(
 ) -> Verdict:
     """Every element that the description could mean is tried."""
     things = _things(candidate, claimed, target, held)
-    finding = relations.decide(_fits(stated, [box for box, _ in things], _page(candidate)), 0, margin=margin)
+    finding = relations.decide(_margins(stated, [box for box, _ in things], _page(candidate)), 0, margin=margin)
     if finding.reason is None:
         return kept(_NAME)
     evidence = {

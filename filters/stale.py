@@ -13,15 +13,17 @@ _NAME = "stale"
 
 @gates.add
 def stale(candidate: Candidate, *, slack: float = 1.5) -> Verdict:
-    """The target is still on the page, and boxes, roles and names of target and references are those of its evidence.
+    """The picture is that of the evidence, the target is on the page, and boxes, roles and names are as the page shows them.
 
     `slack`: CSS px by which an edge may differ, for rounded data. Without a page, or without a locator, there is nothing
     to compare with.
     """
-    page = page_of(candidate)
+    example, page = candidate.example, page_of(candidate)
+    shot = candidate.observation.screenshot if candidate.observation is not None else None
+    if shot is not None and shot.sha256 != example.image.sha256:
+        return rejected(_NAME, "screenshot_stale", {"row": example.image.sha256, "evidence": shot.sha256})
     if page is None:
         return kept(_NAME, {"not_checked": "the page is not known"})
-    example = candidate.example
     for part, target in (("target", example.target), *(("reference", one) for one in example.references)):
         element = element_of(target, page)
         if target is None or target.locator is None or not target.locator.css:
