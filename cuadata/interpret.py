@@ -188,8 +188,11 @@ def _modifiers(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     given = arguments.get("modifiers") or arguments.get("keys")
     if given:
         return _keys(given)
+    text = arguments.get("text")
+    if not text:
+        return ()
     try:
-        held = key_names.guess(str(arguments.get("text") or ""))
+        held = key_names.guess(str(text))
     except ValueError:
         return ()  # a text that is no key, such as the label that a model saw
     return held if all(key in key_names.MODIFIERS for key in held) else ()
