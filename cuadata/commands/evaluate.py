@@ -11,7 +11,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def evaluate(
-    what: str = typer.Argument(help="predictions file (JSON lines) with --gold, or family with --policy"),
+    what: str = typer.Argument(help="predictions file with --gold, family with --policy, or a folder of rollouts"),
     gold: str = typer.Option("", help="gold set as NAME:PATH, as in gui_perturbed:../gui_perturbed"),
     format: str = typer.Option("", help="with --gold: the model family's format (`cuadata list formats`)"),
     tolerance: float = typer.Option(0.0, help="with --gold: slack around a target box, CSS px; stands in the result"),
@@ -41,6 +41,8 @@ def evaluate(
         )
         if out is not None:
             evaluation.save(out, run, rows, result, force=force)
+    elif not policy and Path(what).is_dir():
+        _, result = policy_runs.evaluate_recorded(Path(what), out, force=force)
     else:
         plan = policy_runs.plan(
             what, policy, seeds, name=name, samples=samples, vote=vote, option=option, set=set, max_steps=max_steps,
