@@ -21,12 +21,17 @@ T = TypeVar("T")
 
 def best(work: Callable[[], T], passes: int = 5) -> tuple[float, T]:
     """The shortest processor time of several passes, seconds, and what the last one gave."""
-    times = []
-    for _ in range(passes):
-        began = time.process_time()
-        result = work()
-        times.append(time.process_time() - began)
-    return min(times), result
+    shortest, result = _timed(work)
+    for _ in range(passes - 1):
+        seconds, result = _timed(work)
+        shortest = min(shortest, seconds)
+    return shortest, result
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    began = time.process_time()
+    result = work()
+    return time.process_time() - began, result
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ class Reading:
 
 def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Place and content of each line that is not blank. DataError that names the line where it is no JSON object."""
-    with path.open(encoding="utf-8") as opened:
+    with path.open(encoding="utf-8-sig", errors="replace") as opened:
         for number, line in enumerate(opened, 1):
             if not line.strip():
                 continue

@@ -14,7 +14,7 @@ from typing import Any
 #: Okabe and Ito's colours, told apart by colour-blind readers: blue, vermilion, green, orange, sky, purple, yellow, grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#8A8A8A")
 GREY, INK = "#8A8A8A", "#222222"
-_STYLE = {
+_STYLE: Any = {
     "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
