@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "record": ("cuadata.commands.record", "Record a script, or a person, acting on a real page."),
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
+    "verify": ("cuadata.commands.verify", "Prove that published labels still hold; measure what the gates catch."),
 }
 
 

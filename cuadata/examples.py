@@ -115,7 +115,13 @@ def _candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number
         template=task.template if task else "",
         seed_block=f"{task.family}/{task.seed // SEED_BLOCK}" if task else "",
         provenance=json.dumps(
-            {"source": trajectory.source, "recording": trajectory.id, "step": step.index, "browser": trajectory.browser}
+            {
+                "source": trajectory.source,
+                "recording": trajectory.id,
+                "step": step.index,
+                "browser": trajectory.browser,
+                **({"task": task.id} if task is not None else {}),
+            }
         ),
     )
     return Candidate(example=example, observation=observation, step=step, task=task, trajectory=trajectory)

@@ -16,7 +16,10 @@ from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
 #: Rooms of gates from the cheapest and plainest reason to the subtlest; a row is counted under its first objection.
-ORDER = ("screenshot", "action", "privacy", "target", "reference", "relation", "effect", "difficulty")
+ORDER = (
+    "files", "convention", "screenshot", "action", "instruction", "privacy", "box", "target", "stale",
+    "reference", "relation", "ambiguous", "effect", "difficulty", "benchmark",
+)  # fmt: skip
 LAST = ("duplicates",)
 
 
