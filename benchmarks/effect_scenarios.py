@@ -46,7 +46,7 @@ _MINIWOB: list[tuple[str, str, int, tuple[Any, ...], bool | None]] = [
     # task, kind, seed, action, effect
     ("click-checkboxes", "tick", 1, ("click", "#boxes input"), True),
     ("click-checkboxes", "tick", 5, ("click", "#boxes label >> nth=1"), True),
-    ("click-checkboxes-large", "tick", 3, ("click", "#boxes input >> nth=4"), True),
+    ("click-checkboxes-large", "tick", 3, ("click", "#boxes input >> nth=2"), True),
     ("click-option", "radio", 1, ("click", "#boxes input"), True),
     ("click-option", "radio", 4, ("click", "#boxes label >> nth=2"), True),
     ("click-checkboxes", "submit", 2, ("click", "#subbtn"), True),
@@ -58,7 +58,7 @@ _MINIWOB: list[tuple[str, str, int, tuple[Any, ...], bool | None]] = [
     ("click-collapsible", "collapse", 1, ("click", "#area h3"), True),
     ("click-collapsible-2", "collapse", 1, ("click", "#area h3 >> nth=1"), True),
     ("click-dialog", "dialog", 1, ("click", ".ui-dialog-titlebar-close"), True),
-    ("click-dialog", "blank", 2, ("at", 900, 500), False),
+    ("click-dialog", "blank", 2, ("at", 900, 500), None),
     ("click-scroll-list", "select", 1, ("click", "#area select option >> nth=1"), True),
     ("choose-list", "select", 1, ("select", "#area select", None), True),
     ("enter-text", "focus", 1, ("click", "#tt"), True),
@@ -90,7 +90,7 @@ _MINIWOB: list[tuple[str, str, int, tuple[Any, ...], bool | None]] = [
     ("login-user", "dead_text", 2, ("click", "#form label >> nth=0"), None),
     ("hot-cold", "text", 1, ("at", 60, 120), None),
     ("click-color", "dead_text", 1, ("click", "#query"), False),
-    ("count-shape", "dead_shape", 1, ("click", "#area_svg > *"), False),
+    ("count-shape", "dead_shape", 1, ("click", "#area_svg > *"), None),
     ("simple-algebra", "type_one", 1, ("type", "7"), True),
     ("simple-algebra", "type_space", 2, ("type", " "), True),
     ("read-table", "dead_text", 1, ("click", "#area td"), False),
@@ -100,6 +100,16 @@ _MINIWOB: list[tuple[str, str, int, tuple[Any, ...], bool | None]] = [
     ("search-engine", "blank", 1, ("at", 600, 600), False),
     ("order-food", "dead_text", 1, ("click", "#query"), False),
     ("number-checkboxes", "tick", 1, ("click", "#area input >> nth=7"), True),
+    ("email-inbox", "raster", 4, ("eval", "document.querySelector('#area').style.willChange='transform'"), False),
+    ("enter-text", "raster", 5, ("eval", "document.querySelector('#query').style.willChange='opacity'"), False),
+    ("read-table", "raster", 6, ("eval", "document.querySelector('#wrap').style.willChange='transform'"), False),
+    ("text-transform", "type_one", 7, ("type", "Q"), True),
+    ("use-colorwheel", "focus", 8, ("click", "#area input"), None),
+    ("click-widget", "radio", 9, ("click", "#area input[type=radio]"), None),
+    ("click-shades", "shade", 10, ("click", "#area .color, #area span"), None),
+    ("drag-box", "drag", 11, ("drag", "#area .drag, #area svg rect", 20, 15), None),
+    ("resize-textarea", "drag", 12, ("at", 40, 100), None),
+    ("simon-says", "shade", 13, ("at", 60, 120), None),
 ]
 _FOCUS = {
     ("enter-text", "type_one"): "#tt",
@@ -109,6 +119,7 @@ _FOCUS = {
     ("login-user", "type_secret"): "#password",
     ("simple-algebra", "type_one"): "#math-answer",
     ("simple-algebra", "type_space"): "#math-answer",
+    ("text-transform", "type_one"): "#area input",
 }
 _AMBIENT: list[tuple[str, str, int, tuple[Any, ...], bool, tuple[tuple[str, int, int], ...]]] = [
     ("click-checkboxes", "spinner", 11, ("at", 400, 400), False, (("spinner", 320, 120),)),
@@ -148,40 +159,39 @@ def _miniwob() -> list[Scenario]:
     return made
 
 
-_APPS = ("vanillajs", "jquery", "backbone", "knockoutjs", "angularjs", "mithril", "ractive", "react")
 _NEW = "#new-todo"
 _TWO = (("click", _NEW), ("type", "buy milk"), ("press", "Enter"), ("type", "walk the dog"), ("press", "Enter"))
 _TODO: list[tuple[str, tuple[tuple[Any, ...], ...], tuple[Any, ...], bool | None, str]] = [
     # kind, what is done before, action, effect, which applications
     ("type_one", (("click", _NEW),), ("type", "b"), True, "vanillajs mithril"),
-    ("type", (("click", _NEW),), ("type", "buy milk"), True, "jquery react"),
+    ("type", (("click", _NEW),), ("type", "buy milk"), True, "canjs spine"),
     ("enter", (("click", _NEW), ("type", "buy milk")), ("press", "Enter"), True, "vanillajs backbone ractive"),
-    ("enter_empty", (("click", _NEW),), ("press", "Enter"), False, "jquery knockoutjs mithril"),
+    ("enter_empty", (("click", _NEW),), ("press", "Enter"), False, "canjs knockoutjs mithril"),
     (
         "tick",
         _TWO,
         ("click", "#todo-list .toggle"),
         True,
-        "vanillajs jquery backbone knockoutjs angularjs mithril ractive",
+        "vanillajs canjs backbone knockoutjs angularjs mithril ractive",
     ),
     ("tick_all", _TWO, ("click", "#toggle-all"), True, "vanillajs knockoutjs"),
     ("filter", _TWO, ("click", "#filters a >> nth=1"), True, "vanillajs angularjs backbone"),
-    ("filter_empty", _TWO, ("click", "#filters a >> nth=2"), True, "jquery mithril"),
+    ("filter_empty", _TWO, ("click", "#filters a >> nth=2"), True, "canjs mithril"),
     ("repeat", _TWO, ("click", "#filters a >> nth=0"), None, "knockoutjs ractive"),
-    ("delete", _TWO, ("click", "#todo-list .destroy"), True, "jquery angularjs"),
+    ("delete", _TWO, ("click", "#todo-list li"), None, "canjs angularjs"),
     ("edit", _TWO, ("double", "#todo-list label"), True, "vanillajs knockoutjs backbone"),
     ("dead_text", _TWO, ("click", "#todo-list label"), False, "mithril angularjs"),
-    ("blank", _TWO, ("at", 120, 640), None, "vanillajs jquery"),
-    ("blank", (), ("at", 120, 640), False, "react knockoutjs"),
+    ("blank", _TWO, ("at", 120, 640), None, "vanillajs canjs"),
+    ("blank", (), ("at", 120, 640), False, "spine knockoutjs"),
     ("dead_heading", (), ("click", "#header h1"), False, "backbone ractive"),
     ("nothing", _TWO, ("none",), False, "vanillajs backbone"),
-    ("caret", _TWO, ("none",), False, "jquery angularjs"),
+    ("caret", _TWO, ("none",), False, "canjs angularjs"),
     (
         "late",
         _TWO,
         ("eval", "setTimeout(()=>document.querySelector('#todo-list .toggle').click(),1400)"),
         True,
-        "vanillajs jquery",
+        "vanillajs canjs mithril knockoutjs",
     ),
     (
         "below_fold",
@@ -197,10 +207,10 @@ _TODO_AMBIENT: list[tuple[str, tuple[Any, ...], bool, tuple[tuple[str, int, int]
     ("video", ("click", "#header h1"), False, (("video", 60, 300),), "knockoutjs"),
     ("marquee", ("at", 120, 640), False, (("marquee", 20, 20),), "angularjs"),
     ("pulse", ("click", "#header h1"), False, (("pulse", 1000, 400),), "ractive"),
-    ("bar", ("at", 120, 640), False, (("bar", 900, 500),), "jquery"),
+    ("bar", ("at", 120, 640), False, (("bar", 900, 500),), "canjs"),
     ("tick_beside_spinner", ("click", "#todo-list .toggle"), True, (("spinner", 300, 240),), "vanillajs"),
     ("tick_beside_video", ("click", "#todo-list .toggle"), True, (("video", 60, 300),), "mithril"),
-    ("delete_beside_clock", ("click", "#todo-list .destroy"), True, (("clock", 1000, 30),), "jquery"),
+    ("edit_beside_clock", ("double", "#todo-list label"), True, (("clock", 1000, 30),), "vanillajs"),
     ("filter_beside_marquee", ("click", "#filters a >> nth=1"), True, (("marquee", 20, 20),), "angularjs"),
 ]
 

@@ -53,8 +53,6 @@ def arguments(action: Action, view: View) -> dict[str, Any]:
     """The arguments of the function that does this action, in order. ValueError where it lacks one or means no element."""
     kind = action.type
     if kind == "press":
-        if not action.keys:
-            raise ValueError("a press without keys cannot be said")
         return {"keys": "+".join("Space" if key == " " else key for key in action.keys)}
     if kind == "scroll":
         return _scroll(action, view)
@@ -95,6 +93,8 @@ def _on_element(action: Action, view: View) -> dict[str, Any]:
 def _scroll(action: Action, view: View) -> dict[str, Any]:
     if action.scroll_unit not in (None, "px"):
         raise ValueError(f"a scroll counted in {action.scroll_unit}s has no number of px; record it in px")
+    if action.scroll_x is None and action.scroll_y is None:
+        raise ValueError("the scroll has no amount, which it cannot be said without")
     said = {"right": action.scroll_x or 0, "down": action.scroll_y or 0}
     return said if action.element is None else {**said, "target": action.element}
 

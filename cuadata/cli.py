@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("cuadata.commands.audit", "Score gates against what people said of the rows."),
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
     "edit": ("cuadata.commands.edit", "Delete, keep, merge, renumber, migrate recordings; repair data files."),
+    "effects": ("cuadata.commands.effects", "Say what an action changed, or label the steps of recordings."),
     "evaluate": (
         "cuadata.commands.evaluate",
         "Score logged answers against a gold set, or a policy in an environment.",
@@ -25,7 +26,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "parity": ("cuadata.commands.parity", "Compare training prompts with live prompts and show the first difference."),
     "plan": ("cuadata.commands.plan", "Work out what a run will cost before it starts: group sizes."),
     "rewards": ("cuadata.commands.rewards", "Score rewards offline on logged answers, next to a random one."),
+    "env": ("cuadata.commands.env", "Prove an environment's rewards alive, or score the trivial policies on it."),
     "record": ("cuadata.commands.record", "Record a script, or a person, acting on a real page."),
+    "rollout": ("cuadata.commands.rollout", "Play a policy over many tasks and record every episode."),
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
     "verify": ("cuadata.commands.verify", "Prove that published labels still hold; measure what the gates catch."),

@@ -7,8 +7,9 @@ show what moves by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cuadata.ambient import Ambient, moving
@@ -50,21 +51,21 @@ def compare(
     `state_before`, else by `device_pixel_ratio`, else image px. Pictures that cannot be compared give a verdict, never an
     exception: `unknown` with the reason, or what the states say.
     """
-    look = _look(before, after, ambient, thresholds or Thresholds())
-    scale = _scale(look.width, state_before, device_pixel_ratio)
+    seen = look(before, after, ambient, thresholds or Thresholds())
+    scale = _scale(seen.width, state_before, device_pixel_ratio)
     state: tuple[Difference, ...] = ()
     if state_before is not None and state_after is not None:
-        moves = None if look.ambient is None else lambda box: _moves(look.ambient, box, scale)
+        moves = None if seen.ambient is None else partial(_moves, seen.ambient, scale)
         state = differences(state_before, state_after, still=ambient_states, moves=moves, point=point)
-    if look.change is None:
+    if seen.change is None:
         described = state_before is not None and bool(state_before.elements) and state_after is not None
-        return _by_state(look, state, described)
-    caret = not state and look.change.changed and _is_caret(look.change.region, scale, state_before, state_after)
-    return _by_both(look.change, look.ambient, state, scale, caret)
+        return _by_state(seen, state, described)
+    caret = not state and seen.change.changed and _is_caret(seen.change.region, scale, state_before, state_after)
+    return _by_both(seen.change, seen.ambient, state, scale, caret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
+class Look:
     """What the pictures gave: a change, or why there is none."""
 
     change: Change | None = None
@@ -75,41 +76,47 @@ class _Look:
     problem: str = ""
 
 
-def _look(before: Picture | None, after: Picture | None, ambient: Sequence[Picture], limits: Thresholds) -> _Look:
+def look(before: Picture | None, after: Picture | None, ambient: Sequence[Picture], limits: Thresholds) -> Look:
+    """What the pictures say, without the states. Equal bytes are equal pictures and are not decoded."""
     if before is None or after is None:
         which = " and ".join(name for name, one in (("before", before), ("after", after)) if one is None)
-        return _Look(absent=True, problem=f"there is no picture {which} the action")
+        return Look(absent=True, problem=f"there is no picture {which} the action")
     try:
-        if (same := _same_bytes(before, after)) is not None:
-            return same
-        one, one_lossy = _decoded(before, "before")
-        other, other_lossy = _decoded(after, "after")
-    except (BadImage, OSError, ValueError) as error:
-        return _Look(problem=str(error))
-    if one.shape != other.shape:
-        sizes = [f"{pixels.shape[1]}x{pixels.shape[0]}" for pixels in (one, other)]
+        one, one_lossy, one_bytes = _decoder(before, "before")
+        other, other_lossy, other_bytes = _decoder(after, "after")
+        if one_bytes is not None and one_bytes == other_bytes:
+            check_png(one_bytes)
+            return Look(change=Change(changed=False), width=header(one_bytes)[1])
+        first, second = one(), other()
+    except BadImage as error:
+        return Look(problem=str(error))
+    if first.shape != second.shape:
+        sizes = [f"{pixels.shape[1]}x{pixels.shape[0]}" for pixels in (first, second)]
         words = f"the picture's size changed from {sizes[0]} to {sizes[1]} px"
-        return _Look(size_changed=True, problem=words, width=one.shape[1])
-    moved = _ambient(one, ambient, limits)
-    seen = change(one, other, moved, limits, lossy=one_lossy or other_lossy)
-    return _Look(change=seen, ambient=moved, width=one.shape[1])
+        return Look(size_changed=True, problem=words, width=first.shape[1])
+    moved = _ambient(first, ambient, limits)
+    seen = change(first, second, moved, limits, lossy=one_lossy or other_lossy)
+    return Look(change=seen, ambient=moved, width=first.shape[1])
 
 
-def _same_bytes(before: Picture, after: Picture) -> _Look | None:
-    """Equal bytes are equal pictures and need no decoding; None where they differ or are arrays."""
-    held = encoded(before)
-    if held is None or held != encoded(after):
-        return None
-    _, width, _ = header(held)
-    check_png(held)
-    return _Look(change=Change(changed=False), width=width)
+def _decoder(picture: Picture, which: str) -> tuple[Callable[[], NDArray[np.uint8]], bool, bytes | None]:
+    """A call that decodes a picture, whether it was stored with loss, and its bytes. BadImage, from the call as well."""
 
+    def failed(error: Exception) -> BadImage:
+        return BadImage(f"the picture {which} the action cannot be read: {error}")
 
-def _decoded(picture: Picture, which: str) -> tuple[NDArray[np.uint8], bool]:
     try:
-        return load(picture), lossy(encoded(picture))
-    except (BadImage, OSError, ValueError) as error:
-        raise BadImage(f"the picture {which} the action cannot be read: {error}") from error
+        data = encoded(picture)
+    except (OSError, ValueError) as error:
+        raise failed(error) from error
+
+    def decode() -> NDArray[np.uint8]:
+        try:
+            return load(picture if data is None else data)
+        except ValueError as error:
+            raise failed(error) from error
+
+    return decode, lossy(data), data
 
 
 def _ambient(before: NDArray[np.uint8], frames: Sequence[Picture], limits: Thresholds) -> Ambient | None:
@@ -118,7 +125,7 @@ def _ambient(before: NDArray[np.uint8], frames: Sequence[Picture], limits: Thres
     for frame in frames:
         try:
             pixels = load(frame)
-        except (BadImage, OSError, ValueError):
+        except (OSError, ValueError):
             continue
         if pixels.shape == before.shape:
             held.append(pixels)
@@ -132,10 +139,8 @@ def _scale(width: int, state: Observation | None, device_pixel_ratio: float | No
     return device_pixel_ratio or 1.0
 
 
-def _moves(ambient: Ambient | None, box: BBox, scale: float) -> bool:
+def _moves(ambient: Ambient, scale: float, box: BBox) -> bool:
     """Whether the picture was seen to change by itself inside a box in CSS px."""
-    if ambient is None:
-        return False
     rows = slice(max(0, int(box.y * scale)), max(0, int(box.bottom * scale) + 1))
     columns = slice(max(0, int(box.x * scale)), max(0, int(box.right * scale) + 1))
     return bool(ambient.core[rows, columns].any())
@@ -171,7 +176,7 @@ def _extent(state: Sequence[Difference]) -> EffectKind:
     return "global" if any(difference.kind in ("url", "pages") for difference in state) else "local"
 
 
-def _by_state(look: _Look, state: tuple[Difference, ...], described: bool) -> Effect:
+def _by_state(look: Look, state: tuple[Difference, ...], described: bool) -> Effect:
     """The verdict where the pictures say nothing."""
     if state:
         kind, reason = _extent(state), f"the state changed: {state[0].text}; {look.problem}"

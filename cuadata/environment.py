@@ -17,6 +17,7 @@ import numpy as np
 from gymnasium import spaces
 
 from cuadata import image, miniwob, prompts, registration, registry, runs
+from cuadata.browsers import Give
 from cuadata.contracts import Format, ParseFailure
 from cuadata.episode import Episode, Turn
 from cuadata.errors import CallError, DataError
@@ -230,7 +231,7 @@ def stage_of(
     headed: bool = False,
     viewport: Size | None = None,
     ratio: float | None = None,
-    browser: Any = None,
+    browser: Give | None = None,
     **options: Any,
 ) -> Stage:
     """A stage for tasks such as this one; `options` are those of a MiniWoB++ stage: time_limit, mode."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -17,6 +18,8 @@ from cuadata.types import Action, Ended, Observation, Outcome, Reward, Step, Tas
 MAX_STEPS = 30
 #: Actions told in a prompt.
 HISTORY = 5
+#: First word of the error of a step whose text could not be read.
+MISREAD = "parse_failure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +105,14 @@ class Episode:
         self._end(action)
         return self._turn(step, sum(r.value for r in rewards))
 
-    def misread(self, failure: str) -> Turn:
-        """A text that could not be read: nothing is done, and the turn counts."""
-        self._go_on()
+    def misread(self, failure: str, *, output: str | None = None, logprob: float | None = None) -> Turn:
+        """A text that could not be read: nothing is done, and the turn counts. It is kept as a step with its error."""
+        seen = self._go_on()
+        step = Step(
+            index=len(self.steps), time=max(time.time(), seen.time), observation=seen, action=Action(type="reason"),
+            after=seen, output=output or None, logprob=logprob, error=f"{MISREAD}: {failure}",
+        )  # fmt: skip
+        self.steps.append(step)
         self._end(None)
         return self._turn(None, 0.0, failure)
 
@@ -152,7 +160,8 @@ class Episode:
 
     def prompt(self, history: int = HISTORY) -> Prompt:
         """What a model is asked now: the same as a training row of this moment."""
-        lines = tuple(text.describe(s.action, s.target) for s in self.steps[-history:]) if history else ()
+        done = [s for s in self.steps if not (s.error or "").startswith(MISREAD)]
+        lines = tuple(text.describe(s.action, s.target) for s in done[-history:]) if history else ()
         return prompts.of_observation(
             self.observation,
             self.task.instruction,

@@ -89,7 +89,9 @@ def described(run: Run) -> dict[str, Any]:
         "frame": run.frame,
         "vote": run.vote,
         "items": run.items,
+        "options": run.options,
         "version": run.version,
+        "browser": run.browser,
     }
 
 

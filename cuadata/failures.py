@@ -35,7 +35,7 @@ MEANING: dict[Failure, str] = {
     "typed_before_dismissal": "text was typed past an overlay that still stood",
     "acted_under_overlay": "an action went to something that an overlay covered, and did nothing",
     "unrequested_selection": "something was selected that was not asked for",
-    "premature_submission": "it was submitted, or called done, with selections missing",
+    "premature_submission": "it was submitted, or called done, with something asked for still missing",
     "parse_failure": "a text of the model could not be read",
     "gave_up": "the model said that it cannot be done",
     "environment_error": "the environment failed or was interrupted: no verdict on the model",
@@ -72,9 +72,7 @@ class Ending:
 
     ended: Annotated[Ended, "why it ended"]
     success: Annotated[bool | None, "by the exact criterion; None where nobody said"]
-    missing: Annotated[int | None, "requested selections that were not made; None: the task has none, or not known"] = (
-        None
-    )
+    missing: Annotated[int | None, "what was asked for and not done: selections, or conditions; None: not known"] = None
     extra: Annotated[int | None, "selections that were not requested; None: as above"] = None
 
 
@@ -99,7 +97,7 @@ def failures(turns: Sequence[Turn], ending: Ending) -> tuple[Failure, ...]:
 
 
 def short(ending: Ending) -> int | None:
-    """How many selections a premature submission was short; None for an episode that is none."""
+    """How many selections, or conditions, a premature submission was short; None for an episode that is none."""
     return ending.missing if not ending.success and ending.ended == "failure" and ending.missing else None
 
 

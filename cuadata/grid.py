@@ -47,12 +47,16 @@ class Grid:
         wide, tall = self.viewport.width, self.viewport.height
         if not (0 <= point.x <= wide and 0 <= point.y <= tall):
             raise ValueError(f"({point.x:g}, {point.y:g}) lies outside the viewport of {wide}x{tall} CSS px")
-        across, down = point.x / wide * self.extent[0], point.y / tall * self.extent[1]
-        if self.kind == "unit":
-            return round(across, DECIMALS), round(down, DECIMALS)
+        across, down = self._steps(point)
         if self.counts_px:
-            return min(round(across), int(self.extent[0]) - 1), min(round(down), int(self.extent[1]) - 1)
-        return round(across), round(down)
+            return min(across, int(self.extent[0]) - 1), min(down, int(self.extent[1]) - 1)
+        return across, down
+
+    def _steps(self, point: Point) -> tuple[float, float]:
+        """A point in whole steps of the grid, both ends included."""
+        across = point.x * self.extent[0] / self.viewport.width
+        down = point.y * self.extent[1] / self.viewport.height
+        return (round(across, DECIMALS), round(down, DECIMALS)) if self.kind == "unit" else (round(across), round(down))
 
     def read(self, x: float, y: float) -> Point:
         """The point that a family's numbers mean, CSS px. ParseFailure of kind coordinates_out_of_range off the picture."""
@@ -77,8 +81,14 @@ class Grid:
         return BBox(x, y, abs(right - left) * across, abs(bottom - top) * down)
 
     def write_box(self, box: BBox) -> tuple[float, float, float, float]:
-        """A box as the family's two corners (left, top, right, bottom). ValueError where a corner is off the page."""
-        return (*self.write(Point(box.x, box.y), "the box"), *self.write(Point(box.right, box.bottom), "the box"))
+        """A box as the family's two corners (left, top, right, bottom); its edges may be the picture's.
+
+        ValueError where a corner is off the page.
+        """
+        corners = Point(box.x, box.y), Point(box.right, box.bottom)
+        for corner in corners:
+            self.write(corner, "the box")
+        return (*self._steps(corners[0]), *self._steps(corners[1]))
 
 
 def of(view: View, frame: Frame) -> Grid:

@@ -14,6 +14,7 @@ from typing import Any
 
 _DECODER = json.JSONDecoder(strict=False)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_UNICODE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _WORD = re.compile(r"[^\W\d][\w.\-]*")
 _WORDS: dict[str, Any] = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -135,8 +136,8 @@ class _Parser:
 
     def escape(self, at: int) -> tuple[str, int]:
         char = self.text[at]
-        if char == "u" and re.fullmatch("[0-9a-fA-F]{4}", self.text[at + 1 : at + 5]):
-            return chr(int(self.text[at + 1 : at + 5], 16)), at + 5
+        if run := _UNICODE.match(self.text, at - 1):  # a character beyond 16 bits is two escapes in a row
+            return json.loads(f'"{run[0]}"'), run.end()
         return _ESCAPES.get(char, char), at + 1
 
     def closes(self, at: int) -> bool:

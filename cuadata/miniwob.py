@@ -37,6 +37,7 @@ from cuadata.types import (
 )
 
 if TYPE_CHECKING:
+    from cuadata.browsers import Give
     from cuadata.page_session import AsyncPage
 
 #: Milliseconds that stand for no time limit, as BrowserGym sets them.
@@ -111,7 +112,7 @@ class MiniWobStage:
         *,
         screenshot: bool = False,
         effect: bool = True,
-        browser: Any = None,
+        browser: Give | None = None,
         ratio: float | None = None,
         time_limit: float | str | None = None,
         mode: str = "train",
@@ -154,7 +155,7 @@ class MiniWobStage:
             device_pixel_ratio=self.ratio,
             headed=False,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}"),
-            browser=self._given,
+            browser=await self._given() if self._given else None,
         )
         self.browser, self.name = self._page.browser, name
         await self._page.context.add_init_script(LISTEN)

@@ -52,6 +52,8 @@ class ModelFormat:
         """The answer that means this action. ValueError where the family has no word for it."""
         if action.type not in self.says:
             raise ValueError(f"{self.name} has no word for '{action.type}'; it says: {', '.join(sorted(self.says))}")
+        if action.type == "press" and not action.keys:
+            raise ValueError("the press has no keys, which it cannot be said without")
         if action.modifiers and not self.holds_keys:
             held = "+".join(action.modifiers)
             raise ValueError(f"{self.name} cannot say that {held} is held during a {action.type}")

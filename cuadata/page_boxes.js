@@ -140,7 +140,10 @@ globalThis.cuadata.boxes ??= (() => {
     const columns = fit(Math.sqrt((wanted * width) / height), width);
     return [columns, fit(wanted / columns, height)];
   };
-  /** Points over the part of an element that is in the viewport, each with its share of the whole area: [[x, y, share]]. */
+  /**
+   * Points over the part of an element that is in the viewport, each with its share of the whole area: [[x, y, share]].
+   * A first look is a zigzag of five along the longer side, the middle among them; a closer one a grid of `wanted`.
+   */
   const grid = (work, wanted) => {
     const { e, rects, total } = work;
     if (e instanceof SVGElement && !(e instanceof SVGSVGElement)) {
@@ -155,13 +158,25 @@ globalThis.cuadata.boxes ??= (() => {
       const left = Math.max(r.left, 0), top = Math.max(r.top, 0);
       const width = Math.min(r.right, innerWidth) - left, height = Math.min(r.bottom, innerHeight) - top;
       if (width <= 0 || height <= 0) continue;
-      const [across, down] = cells(width, height, each);
-      const share = (width * height) / total / across / down;
-      for (let j = 0; j < down; j++)
-        for (let i = 0; i < across; i++)
-          points.push([left + ((i + 0.5) / across) * width, top + ((j + 0.5) / down) * height, share]);
+      const places = spread(width, height, each);
+      const share = (width * height) / total / places.length;
+      for (const [u, v] of places) points.push([left + u * width, top + v * height, share]);
     }
     return points;
+  };
+  /** Where the points of a box lie, in fractions of its sides. */
+  const spread = (width, height, wanted) => {
+    if (wanted > 5) {
+      const [across, down] = cells(width, height, wanted);
+      return Array.from({ length: across * down }, (_, k) => [((k % across) + 0.5) / across, (Math.floor(k / across) + 0.5) / down]);
+    }
+    const long = Math.max(width, height), short = Math.min(width, height);
+    const n = Math.max(1, Math.min(wanted, Math.floor(long / 2)));
+    return Array.from({ length: n }, (_, k) => {
+      const along = (k + 0.5) / n;
+      const aside = n < 3 || short < 4 || 2 * k + 1 === n ? 0.5 : k % 2 ? 0.8 : 0.2;
+      return width >= height ? [along, aside] : [aside, along];
+    });
   };
   const onScreen = (points, share) =>
     points.filter(([x, y]) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight).map(([x, y]) => [x, y, share]);
@@ -170,14 +185,11 @@ globalThis.cuadata.boxes ??= (() => {
     const x = r.left + r.width / 2, y = r.top + r.height / 2;
     const zoom = e.currentCSSZoom ?? 1;
     const width = e.offsetWidth * zoom, height = e.offsetHeight * zoom;
-    const [across, down] = cells(width, height, wanted);
-    const points = [];
-    for (let j = 0; j < down; j++)
-      for (let i = 0; i < across; i++) {
-        const u = ((i + 0.5) / across - 0.5) * width, v = ((j + 0.5) / down - 0.5) * height;
-        points.push([x + a * u + c * v, y + b * u + d * v]);
-      }
-    return onScreen(points, 1 / across / down);
+    const points = spread(width, height, wanted).map(([i, j]) => {
+      const u = (i - 0.5) * width, v = (j - 0.5) * height;
+      return [x + a * u + c * v, y + b * u + d * v];
+    });
+    return onScreen(points, 1 / points.length);
   };
   /** Points on what an SVG element paints: along its stroke where it has no fill, inside its fill else. */
   const drawnPoints = (e, wanted) => {

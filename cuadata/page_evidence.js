@@ -33,43 +33,54 @@ globalThis.cuadata.measure ??= (() => {
     }
     if (!best) return;
     work.point = [best[0], best[1]];
+    if (best[0] === x && best[1] === y) return;
     if (work.points.some((p) => p[3] && !p[4])) return;
     const middle = deepest(x, y);
     if (middle && inside(middle, work.e) && (best[5] || !nestedControl(middle, work.e, acting))) work.point = [x, y];
   };
-  /** Twice as fine a grid where a part of the element is reached or seen and another is not. */
-  const mixed = (work) => {
-    const hit = work.points.filter((p) => p[3]).length, seen = work.points.filter((p) => p[4]).length;
+  /** Whether some points are reached or seen and others are not, or what stops them all may not lie over the whole. */
+  const mixed = (work, which) => {
     const n = work.points.length;
-    return n > 0 && ((hit > 0 && hit < n) || (seen > 0 && seen < n));
+    let yes = 0;
+    for (const p of work.points) yes += p[which];
+    if (yes > 0 && yes < n) return true;
+    if (yes > 0 || which !== 3 || n < 3 || !work.stopper) return false;
+    const r = $.box(work.stopper), box = work.rects[0];
+    return r.left > box.left || r.top > box.top || r.right < box.right || r.bottom < box.bottom;
   };
+
   /**
-   * How many points an element gets at first: fewer where a page is large, since a hit test costs by the page's size, and
-   * where very many elements are in view. Four times as many where they do not agree.
+   * How many points an element gets at first: fewer where very many are in view on a large page, since a hit test costs by
+   * the page's size. Where they do not agree, it gets a closer look.
    */
+  const CLOSE = 20;
+  const paintAll = (list) => {
+    const open = list.filter((w) => w.open);
+    for (const w of list) if (!w.open) paintPass(w);
+    if (open.length) forcing(new Set([document, ...open.flatMap((w) => w.roots.map((r) => r[0]))]), () => open.forEach(paintPass));
+  };
   const measureAll = (works) => {
     const live = works.filter((w) => w.rendered && w.inView > 0);
     const budget = Math.max(1200, Math.min(8000, 1e7 / Math.max(cuadata.totalNow(), 1)));
-    const wanted = Math.max(1, Math.min(8, Math.floor(budget / Math.max(live.length, 1))));
+    const wanted = Math.max(1, Math.min(5, Math.floor(budget / Math.max(live.length, 1))));
     paint.findVeils();
+    let left = budget * 2;
+    const closer = (w) => {
+      if ((left -= CLOSE) < 0) return;
+      w.points = grid(w, CLOSE);
+      hitPass(w, acting);
+    };
     for (const w of live) {
       w.roots = rootsOf(w.e);
-      w.points = grid(w, w.acts ? wanted : Math.min(wanted, 5));
+      w.deaf = w.style.pointerEvents === "none";
+      w.points = grid(w, wanted);
       hitPass(w, acting);
+      if (mixed(w, 3)) closer(w);
     }
-    const force = (list) => {
-      const open = list.filter((w) => w.open);
-      for (const w of list) if (!w.open) paintPass(w);
-      if (open.length) forcing(new Set([document, ...open.flatMap((w) => w.roots.map((r) => r[0]))]), () => open.forEach(paintPass));
-    };
-    force(live);
-    let left = budget * 2;
-    const again = live.filter((w) => mixed(w) && (left -= wanted * 5) > 0);
-    for (const w of again) {
-      w.points = grid(w, Math.max(wanted, 4) * 5);
-      hitPass(w, acting);
-    }
-    force(again);
+    paintAll(live);
+    const again = live.filter((w) => w.points.length <= wanted && mixed(w, 4));
+    again.forEach(closer);
+    paintAll(again);
     for (const w of live) {
       choose(w);
       w.contrast = contrast(w);

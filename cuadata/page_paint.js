@@ -143,7 +143,7 @@ globalThis.cuadata.paint ??= (() => {
   };
   // --- where the first pass does not tell all -----------------------------------------------------------------------------
   let veils = []; // [left, top, right, bottom, inert] of boxes that paint and let the pointer through
-  let anywhere = false; // generated boxes may do so too, and have no rects to ask for
+  let anywhere = false; // some generated box does so too, and where it lies is not known
   const findVeils = () => {
     veils = [];
     anywhere = false;
@@ -152,49 +152,85 @@ globalThis.cuadata.paint ??= (() => {
         const r = $.box(k);
         if (!r.width || !r.height || r.right < 0 || r.bottom < 0 || r.left > innerWidth || r.top > innerHeight) continue;
         const [cover, doubt] = paintOf(k);
-        if (cover > 0.02 || doubt) veils.push([r.left, r.top, r.right, r.bottom, e.inert ? k : null]);
+        // No style sheet makes an inert box take the pointer, nor one whose own style insists.
+        const stays = e.inert || k.style?.getPropertyPriority("pointer-events") === "important";
+        if (cover > 0.02 || doubt) veils.push([r.left, r.top, r.right, r.bottom, stays ? k : null]);
       }
     }
     const roots = new Set([document]);
     cuadata.walk(document, (e) => shadowOf(e) && roots.add(shadowOf(e)));
-    for (const root of roots) anywhere ||= deafPseudo(root);
+    for (const root of roots) for (const selector of deafPseudos(root)) pseudoVeils(root, selector);
   };
-  const sheets = new WeakMap(); // sheet -> [rules, whether they make generated boxes deaf]
-  const deafPseudo = (root) => [...root.styleSheets, ...root.adoptedStyleSheets].some((sheet) => {
+  const sheets = new WeakMap(); // sheet -> [rules, selectors that make generated boxes deaf]
+  /** Selectors of a root's style sheets that make generated boxes let the pointer through; null for a sheet that is shut. */
+  const deafPseudos = (root) => [...root.styleSheets, ...root.adoptedStyleSheets].flatMap((sheet) => {
     let rules;
     try {
       rules = sheet.cssRules;
     } catch {
-      return true; // Of another site: it may hold anything.
+      return [null]; // Of another site: it may hold anything.
     }
     const held = sheets.get(sheet);
     if (held?.[0] === rules.length) return held[1];
-    const says = deafRules(rules);
-    sheets.set(sheet, [rules.length, says]);
-    return says;
+    const told = deafRules(rules);
+    sheets.set(sheet, [rules.length, told]);
+    return told;
   });
   const deafRules = (rules) => {
+    const told = [];
     for (const rule of rules) {
-      if (rule.cssRules?.length && deafRules(rule.cssRules)) return true;
-      if (rule.style?.pointerEvents === "none" && /before|after/.test(rule.selectorText ?? "")) return true;
+      if (rule.cssRules?.length) told.push(...deafRules(rule.cssRules));
+      if (rule.style?.pointerEvents === "none" && /:(before|after)/.test(rule.selectorText ?? "")) told.push(rule.selectorText);
     }
-    return false;
+    return told;
   };
+  const pseudoVeils = (root, selector) => {
+    let hosts;
+    try {
+      hosts = root.querySelectorAll(selector.replace(/::?(before|after)/g, "") || "*");
+    } catch {
+      hosts = null;
+    }
+    if (!hosts || hosts.length > 500) return void (anywhere = true);
+    for (const host of hosts)
+      for (const which of ["::before", "::after"]) {
+        const style = getComputedStyle(host, which);
+        if (style.content === "none" || style.content === "normal" || style.pointerEvents !== "none" || !layered(style)[0] && !layered(style)[1]) continue;
+        const r = pseudoBox(host, style);
+        if (r) veils.push([...r, null]);
+        else anywhere = true;
+      }
+  };
+  /** [left, top, right, bottom] of a generated box: used values lie in the box that holds it; null where that is not known. */
+  const pseudoBox = (host, style) => {
+    if (style.transform !== "none" || style.position === "fixed") return null;
+    let holder = host;
+    if (style.position === "absolute") while (holder && !holds(getComputedStyle(holder))) holder = flatParent(holder);
+    if (!holder) return null;
+    const r = $.box(holder);
+    if (style.position !== "absolute") return [r.left, r.top, r.right, r.bottom];
+    const at = [style.left, style.top, style.width, style.height].map(Number.parseFloat);
+    if (at.some(Number.isNaN)) return null;
+    return [r.left + at[0] - 1, r.top + at[1] - 1, r.left + at[0] + at[2] + 2 * holder.clientLeft + 1, r.top + at[1] + at[3] + 2 * holder.clientTop + 1];
+  };
+  const holds = (style) => style.position !== "static" || style.transform !== "none" || style.filter !== "none" || style.contain !== "none";
   const veiled = (x, y, e) => anywhere || veils.some((v) => x >= v[0] && x < v[2] && y >= v[1] && y < v[3] && v[4] !== e);
 
   // --- the two passes ---------------------------------------------------------------------------------------------------
-  /** Points become [x, y, share, hit, seen, nested, settled]. */
+  /** Points become [x, y, share, hit, seen, nested, settled]. `work.open`: what lies above must be looked at by force. */
   const hitPass = (work, acting) => {
     work.hit = 0;
+    work.open = work.deaf;
     for (const p of work.points) {
       const h = deepest(p[0], p[1]);
+      const under = veiled(p[0], p[1], work.e);
+      work.open ||= under;
       p[3] = h !== null && inside(h, work.e);
       p[5] = p[3] && nestedControl(h, work.e, acting);
-      p[4] = p[6] = p[3] && !veiled(p[0], p[1], work.e);
+      p[4] = p[6] = p[3] && !under;
       if (p[3]) work.hit += p[2];
       else if (h) work.stopper ??= h;
     }
-    work.open = work.points.some((p) => !p[6]);
   };
   const paintPass = (work) => {
     let seen = 0, covered = 0, clipped = 0, doubted = 0;
@@ -204,7 +240,8 @@ globalThis.cuadata.paint ??= (() => {
         seen += p[2];
         continue;
       }
-      const h = deepest(p[0], p[1]);
+      // What takes the click before it does so too when every box takes the pointer.
+      const h = p[3] || work.deaf ? deepest(p[0], p[1]) : null;
       const at = h !== null && inside(h, work.e) ? null : above(work.e, work.roots, p[0], p[1]);
       p[4] = at === null || (at.there && at.cover < 0.5);
       if (p[4]) seen += p[2];
@@ -218,9 +255,9 @@ globalThis.cuadata.paint ??= (() => {
     if (doubted < 0.02 || seen - doubted > 0.5) work.doubt = "";
     work.coverer = [...who].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
   };
-  /** No hit test finds an inert box, so whether it lies above is not known. */
+  /** No hit test finds such a box, so whether it lies above is not known. */
   const inertVeil = (x, y, e) =>
-    veils.some((v) => v[4] && x >= v[0] && x < v[2] && y >= v[1] && y < v[3] && !inside(e, v[4]) && !inside(v[4], e)) ? "inert cover" : "";
+    veils.some((v) => v[4] && x >= v[0] && x < v[2] && y >= v[1] && y < v[3] && !inside(e, v[4]) && !inside(v[4], e)) ? "inert" : "";
 
   // --- does it paint anything that differs from its ground? ---------------------------------------------------------------
   const SHOWN = null; // painted for sure, no figure: pictures, native controls
@@ -278,6 +315,7 @@ globalThis.cuadata.paint ??= (() => {
   /** "own" where an element has text of its own, "placeholder" where it shows one, else "". */
   const textIn = (k) => {
     const name = $.name(k);
+    if (name === "input" && /^(checkbox|radio|range|color|file|image)$/.test(k.type)) return "";
     if (name === "input" || name === "textarea") return k.value ? "own" : $.attribute(k, "placeholder") ? "placeholder" : "";
     if (name === "select") return k.selectedOptions?.length ? "own" : "";
     for (const node of $.children(k)) if (node.nodeType === 3 && /\S/.test(node.data)) return "own";

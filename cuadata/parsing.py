@@ -32,6 +32,11 @@ _INPUTS = ("arguments", "parameters", "input", "args", "kwargs")
 #: Keys under which providers nest the calls of a message.
 _NESTS = ("tool_calls", "output", "content", "choices", "message", "item", "actions", "function", "response", "result")
 
+#: Types of what holds calls, or holds none.
+_ENVELOPES = frozenset(
+    "text output_text message reasoning thinking tool_use image function function_call computer_call response".split()
+)
+
 
 def tool_calls(text: str, *, bare: bool = True) -> Iterator[Call]:
     """Tool calls in the order in which they stand: in `<tool_call>` tags, as function tags, or as JSON anywhere.
@@ -92,11 +97,7 @@ def _as_call(value: Mapping[str, Any], bare: bool) -> Call | None:
     if isinstance(inner, Mapping):
         return _as_call(inner, bare) if bare else None
     kind = inner if isinstance(inner, str) else value.get("action_type", value.get("type"))
-    if (
-        bare
-        and isinstance(kind, str)
-        and kind not in ("text", "output_text", "message", "reasoning", "tool_use", "image")
-    ):
+    if bare and isinstance(kind, str) and kind not in _ENVELOPES:
         return Call("", value)
     if bare and len(value) == 1 and isinstance(only := next(iter(value.values())), Mapping):
         return Call(next(iter(value)), only)  # {"click": {"x": 3, "y": 4}}
@@ -195,7 +196,7 @@ def _literal(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-_ODD_ESCAPE = re.compile(r"\\[^nrtbfav0-7xuUN\\'\"\n]")
+_ODD_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^nrtbfav0-7xuUN\\'\"\n]")
 _ARGUMENT = re.compile(r"\s*(?:([A-Za-z_]\w*)\s*=\s*)?(?:([\"'])(.*)\2|(.*?))\s*", re.DOTALL)
 _NEXT_KEYWORD = re.compile(r",\s*(?=[A-Za-z_]\w*\s*=)")
 

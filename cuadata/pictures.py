@@ -57,6 +57,12 @@ def load(picture: Picture) -> NDArray[np.uint8]:
     return pixels
 
 
+def forget() -> None:
+    """Drop the decoded pictures."""
+    with _lock:
+        _cache.clear()
+
+
 def from_array(pixels: Any) -> NDArray[np.uint8]:
     """An array of any common kind as (height, width, 3) uint8.
 

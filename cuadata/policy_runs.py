@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -154,11 +154,18 @@ def evaluate(
             workers=plan.workers,
         )
         beside[name] = play(other, None if out is None else out / "trivial" / name, force=force, progress=progress)
-    run = plan.run()
+    run = _with_browser(plan.run())
     result = {**described(run), **tables.summary(held, beside)}
     if out is not None:
         save_result(out, result)
     return run, result
+
+
+def _with_browser(run: Run) -> Run:
+    from cuadata import browser_find
+
+    found = browser_find.find()
+    return replace(run, browser=f"{found.kind} {found.version}")
 
 
 def _trivial(plan: Plan) -> list[str]:
@@ -172,7 +179,7 @@ def play(
     """Every episode of a plan, in the plan's order; what `out` holds already is not played again."""
     done: dict[str, Episode] = {}
     if out is not None:
-        runs.begin(out, plan.run(), force=force)
+        runs.begin(out, _with_browser(plan.run()), force=force)
         done = {one.id: one for one in runs.episodes(out)}
     left = [one for one in plan.tries() if id_of(plan, *one) not in done]
     for episode in _episodes(plan, left):
@@ -281,14 +288,8 @@ def _episode(
     attempt: Attempt, first: Observation, played: Sequence[_Played], plan: Plan, seed: int, sample: int
 ) -> Episode:
     task, outcome = attempt.task, attempt.outcome
-    page = turns.last_page(attempt.steps) or first
-    start, end = turns.selections(task, first), turns.selections(task, page)
-    ending = Ending(
-        ended=outcome.ended,
-        success=outcome.success,
-        missing=None if end is None else end.missing,
-        extra=None if end is None else end.extra,
-    )
+    start = turns.selections(task, first)
+    ending = turns.ending(task, outcome, attempt.steps, first)
     return runs.episode(
         turns=tuple(_turns(attempt, played)),
         ending=ending,

@@ -30,6 +30,7 @@ REASONS: Final[dict[str, str]] = {
     "not_an_input": "The entry is no input of a person: a wait, a check, a navigation by script.",
     "multi_action_step": "Several actions ride on one picture.",
     "no_effect": "Nothing changed after the action, neither in the picture nor in the state.",
+    "taken_back": "A later step took back what this one did.",
     "screenshot_missing": "The step has no picture.",
     "screenshot_after_action": "The picture was taken after the action.",
     "screenshot_stale": "The picture is of an earlier moment than the evidence.",

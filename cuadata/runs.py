@@ -61,8 +61,8 @@ class Episode:
     raw: Annotated[float | None, "the task's own reward"] = None
     reward: Annotated[float, "sum of the reward terms paid"] = 0.0
     failures: Annotated[tuple[Failure, ...], "how it failed; empty for a success"] = ()
-    missing: Annotated[int | None, "requested selections that were not made"] = None
-    extra: Annotated[int | None, "selections that were not requested"] = None
+    missing: Annotated[int | None, "what was asked for and not done: selections, or conditions; None: not known"] = None
+    extra: Annotated[int | None, "selections that were not requested; None: not known"] = None
     size: Annotated[int | None, "how many things the task requests; None where that means nothing"] = None
     axes: Annotated[tuple[Axis, ...], "what was varied"] = ()
     cluster: Annotated[str, "episodes that share their fate: the seed's own id, or a template"] = ""

@@ -16,6 +16,7 @@ from cuadata.errors import DataError
 from cuadata.types import Action, Condition, Element, Observation, Size, Step, Task
 
 if TYPE_CHECKING:
+    from cuadata.browsers import Give
     from cuadata.page_session import AsyncPage
     from cuadata.serve import Server
 
@@ -66,7 +67,7 @@ class PageStage:
         *,
         screenshot: bool = True,
         effect: bool = True,
-        browser: Any = None,
+        browser: Give | None = None,
         headed: bool = False,
         viewport: Size | None = None,
         device_pixel_ratio: float | None = None,
@@ -125,7 +126,7 @@ class PageStage:
             device_pixel_ratio=ratio,
             headed=self.headed,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}") if self._server else None,
-            browser=self._given,
+            browser=await self._given() if self._given else None,
         )
         self.browser = self._page.browser
 

@@ -53,6 +53,7 @@ def follow(
     wait: float = 1.0,
     state_before: Observation | None = None,
     state_after: Observation | None = None,
+    ambient_states: Sequence[Observation] = (),
     thresholds: Thresholds | None = None,
 ) -> tuple[Effect, Settled]:
     """The effect of an action from frames taken after it, and when and with which frame the page came to rest.
@@ -68,6 +69,7 @@ def follow(
         point,
         state_before=state_before,
         state_after=state_after,
+        ambient_states=ambient_states,
         thresholds=thresholds,
     )
     effect = replace(effect, settled=rest.time if rest.still else None)

@@ -16,7 +16,7 @@ from cuadata.intervals import rate
 from cuadata.runs import Episode
 
 #: Policies that look at nothing, or that know the answer: they stand in every table.
-TRIVIAL = ("nothing", "submit_only", "random", "oracle")
+TRIVIAL = ("nothing", "submit_only", "all_boxes", "random", "oracle")
 
 
 def summary(episodes: Sequence[Episode], trivial: Mapping[str, Sequence[Episode]] | None = None) -> dict[str, Any]:
@@ -25,13 +25,10 @@ def summary(episodes: Sequence[Episode], trivial: Mapping[str, Sequence[Episode]
     `exact` and `default` are success by the strict criterion and by the task's own; an episode that broke down in the
     environment is counted as no success, and beside. `trivial` holds the same seeds played by trivial policies.
     """
-    sizes = _by(episodes, lambda e: [] if e.size is None else [str(e.size)])
     return {
-        **criteria(episodes),
+        **_sliced(episodes),
         "unjudged": sum(e.success is None for e in episodes),
         "broken_down": sum(e.ended in ("error", "interrupted") for e in episodes),
-        "by_size": dict(sorted(sizes.items(), key=lambda one: int(one[0]))),
-        "by_axis": _axes(episodes),
         "lengths": lengths(episodes),
         "ended": dict(sorted(Counter(e.ended for e in episodes).items())),
         "failures": _failures(episodes),
@@ -42,7 +39,17 @@ def summary(episodes: Sequence[Episode], trivial: Mapping[str, Sequence[Episode]
         "click_error_px": to_builtins(scoring.distances(_click_errors(episodes))),
         "reward": _spread([e.reward for e in episodes]),
         "raw": _spread([e.raw for e in episodes if e.raw is not None]),
-        "trivial": {name: criteria(held) for name, held in (trivial or {}).items()},
+        "trivial": {name: _sliced(held) for name, held in (trivial or {}).items()},
+    }
+
+
+def _sliced(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Both criteria of all, by the number of things requested, and by each axis."""
+    sizes = _by(episodes, lambda e: [] if e.size is None else [str(e.size)])
+    return {
+        **criteria(episodes),
+        "by_size": dict(sorted(sizes.items(), key=_by_number)),
+        "by_axis": _axes(episodes),
     }
 
 
@@ -74,7 +81,15 @@ def _by(episodes: Iterable[Episode], keys: Callable[[Episode], Iterable[str]]) -
 
 def _axes(episodes: Sequence[Episode]) -> dict[str, Any]:
     names = sorted({axis.name for e in episodes for axis in e.axes})
-    return {name: dict(sorted(_by(episodes, partial(_values, name)).items())) for name in names}
+    return {name: dict(sorted(_by(episodes, partial(_values, name)).items(), key=_by_number)) for name in names}
+
+
+def _by_number(one: tuple[str, Any]) -> tuple[float, str]:
+    """Sorts values that are numbers as numbers, before those that are none."""
+    try:
+        return float(one[0]), one[0]
+    except ValueError:
+        return math.inf, one[0]
 
 
 def _values(axis: str, one: Episode) -> list[str]:

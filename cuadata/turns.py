@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from cuadata import overlays, scoring, terms
-from cuadata.failures import Turn
+from cuadata.failures import Ending, Turn
 from cuadata.overlays import Key
-from cuadata.types import Action, BBox, Condition, Element, Locator, Observation, Step, Task
+from cuadata.types import Action, BBox, Condition, Element, Locator, Observation, Outcome, Step, Task
 
 #: Roles of things that are selected, and the state that says so.
 SELECTABLE = {
@@ -146,6 +146,20 @@ def selected(element: Element) -> bool:
     """Whether an element of a selectable role is selected."""
     state = SELECTABLE.get(element.role)
     return state is not None and terms.state_of(element, state) == "true"
+
+
+def ending(task: Task, outcome: Outcome, steps: Sequence[Step], first: Observation) -> Ending:
+    """How an episode ended and how far it was from done: requested selections that are missing or too many.
+
+    Where nothing can be selected and the actor itself called it done, the success conditions that do not hold are what is
+    missing. Conditions that need a live page count as met: they cannot be asked any more.
+    """
+    page = last_page(steps) or first
+    found = selections(task, page)
+    missing, extra = (None, None) if found is None else (found.missing, found.extra)
+    if missing is None and steps and steps[-1].action.type == "done":
+        missing = sum(c.script is None and not terms.holds(c, page) for c in task.success)
+    return Ending(ended=outcome.ended, success=outcome.success, missing=missing, extra=extra)
 
 
 def last_page(steps: Sequence[Step]) -> Observation | None:

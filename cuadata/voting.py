@@ -45,7 +45,8 @@ def vote(points: Sequence[Point | None], *, side: float = SIDE, viewport: Size |
     """The consensus of sampled points; None for a sample that could not be read or holds no point.
 
     The paper counts on a grid of pixels; here the plane is cut at the squares' edges, which gives the same regions
-    without rounding. Cells that touch at a corner only are not connected. Equal regions: the upper left one.
+    without rounding, and squares are not cut at the picture's edge, which would pull the middle inwards. Cells that touch
+    at a corner only are not connected. Equal regions: the upper left one. Points outside `viewport` have no vote.
     """
     boxes = _squares(points, side, viewport)
     if not boxes:
@@ -79,18 +80,12 @@ def _inside(point: Point, viewport: Size | None) -> bool:
 
 
 def _squares(points: Sequence[Point | None], side: float, viewport: Size | None) -> list[BBox]:
-    """The squares around the points, cut to the viewport; points outside it have none."""
+    """The squares around the points; points outside the viewport have none."""
     if side <= 0:
         raise ValueError(f"a square with a side of {side} px covers nothing; a side above 0 is wanted")
-    found = []
-    for point in points:
-        if point is None or not _inside(point, viewport):
-            continue
-        x, y, right, bottom = point.x - side / 2, point.y - side / 2, point.x + side / 2, point.y + side / 2
-        if viewport is not None:
-            x, y, right, bottom = max(x, 0), max(y, 0), min(right, viewport.width), min(bottom, viewport.height)
-        found.append(BBox(x, y, right - x, bottom - y))
-    return found
+    half = side / 2
+    held = [p for p in points if p is not None and _inside(p, viewport)]
+    return [BBox(p.x - half, p.y - half, side, side) for p in held]
 
 
 def _count(boxes: Sequence[BBox]) -> _Grid:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from urllib.parse import urldefrag
 
 from cuadata import keys
-from cuadata.judging import kept, rejected
+from cuadata.judging import kept, rejected, told
 from cuadata.recovery import WITHOUT_INPUT, happened, same_action
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
@@ -48,9 +48,9 @@ def not_an_input(candidate: Candidate) -> Verdict:
     A source that knows better says so in the notes of the observation: `not_an_input: assertion of a test`.
     """
     gate = "not_an_input"
-    told = _told(candidate, "not_an_input")
-    if told is not None:
-        return rejected(gate, "not_an_input", type=candidate.example.action.type, told=told)
+    note = told(candidate, "not_an_input")
+    if note is not None:
+        return rejected(gate, "not_an_input", type=candidate.example.action.type, note=note)
     if candidate.example.action.type == "wait" and (candidate.step is None or not happened(candidate.step)):
         return rejected(gate, "not_an_input", type="wait", effect=candidate.example.effect)
     return kept(gate)
@@ -63,9 +63,9 @@ def script_triggered(candidate: Candidate) -> Verdict:
     A source that knows better says so in the notes of the observation: `script_triggered: userTriggered is false`.
     """
     gate = "script_triggered"
-    told = _told(candidate, "script_triggered")
-    if told is not None:
-        return rejected(gate, "script_triggered", told=told)
+    note = told(candidate, "script_triggered")
+    if note is not None:
+        return rejected(gate, "script_triggered", note=note)
     action, observation = candidate.example.action, candidate.observation
     if action.type != "navigate" or not action.url or observation is None or input_before(candidate) is None:
         return kept(gate)
@@ -124,7 +124,7 @@ def history_gap(candidate: Candidate, *, history: int = 5) -> Verdict:
     gate = "history_gap"
     before, step = steps_before(candidate), candidate.step
     if before is None or step is None:
-        return kept(gate, unchecked="it came without its trajectory")
+        return kept(gate, not_checked="it came without its trajectory")
     told, following = 0, step.index
     for earlier in reversed(before):
         if told == history:
@@ -144,7 +144,7 @@ def time_not_monotonic(candidate: Candidate) -> Verdict:
     gate = "time_not_monotonic"
     before, step = steps_before(candidate), candidate.step
     if before is None or step is None:
-        return kept(gate, unchecked="it came without its trajectory")
+        return kept(gate, not_checked="it came without its trajectory")
     for one, other in pairwise((*before, step)):
         if other.time < one.time:
             return rejected(gate, "time_not_monotonic", at_step=other.index, time=other.time, time_before=one.time)
@@ -163,12 +163,6 @@ def duplicate_event(candidate: Candidate, *, within: float = 0.02) -> Verdict:
     if same_picture and same_action(earlier.action, step.action, near=1.0) and 0 <= step.time - earlier.time <= within:
         return rejected(gate, "duplicate_event", step_before=earlier.index, apart=step.time - earlier.time)
     return kept(gate)
-
-
-def _told(candidate: Candidate, reason: str) -> str | None:
-    """What a source noted under this reason; None where it did not."""
-    notes = candidate.observation.notes if candidate.observation is not None else ()
-    return next((note.partition(":")[2].strip() for note in notes if note.partition(":")[0] == reason), None)
 
 
 def _inside(point: Point, width: int, height: int) -> bool:

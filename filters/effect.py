@@ -34,7 +34,7 @@ def no_effect(candidate: Candidate, *, detours: bool = True) -> Verdict:
             _NAME, "no_effect", configs=_CONFIGS, kind=kind, similarity=similarity, why=why, label=step.label
         )
     if detours and step.label == "detour":
-        return rejected(_NAME, "no_effect", configs=_CONFIGS, why="a later step took the effect back", label=step.label)
+        return rejected(_NAME, "taken_back", configs=_CONFIGS, label=step.label)
     if step.effect is None:
         return kept(_NAME, not_checked="the effect was not measured")
     if happened is None:

@@ -37,7 +37,7 @@ def screenshot_undecodable(candidate: Candidate) -> Verdict:
     shot = candidate.example.image
     data = _bytes(shot)
     if data is None:
-        return kept(gate, unchecked="there is no picture")
+        return kept(gate, not_checked="there is no picture")
     try:
         image.header(data)
         if not shot.phash:
@@ -54,7 +54,7 @@ def screenshot_size_mismatch(candidate: Candidate) -> Verdict:
     shot, example = candidate.example.image, candidate.example
     found = _size(shot)
     if found is None:
-        return kept(gate, unchecked="there is no picture that can be read")
+        return kept(gate, not_checked="there is no picture that can be read")
     stated = {(shot.width, shot.height), (example.image_width, example.image_height)}
     if stated != {(found.width, found.height)}:
         return rejected(gate, "screenshot_size_mismatch", picture=[found.width, found.height], stated=sorted(stated))
@@ -67,7 +67,7 @@ def screenshot_scale_unknown(candidate: Candidate, *, slack: float = 1.0) -> Ver
     gate = "screenshot_scale_unknown"
     example = candidate.example
     if not example.image.sha256:
-        return kept(gate, unchecked="there is no picture")
+        return kept(gate, not_checked="there is no picture")
     wide, tall = example.viewport_width, example.viewport_height
     sizes = {"picture": [example.image_width, example.image_height], "viewport": [wide, tall]}
     if min(wide, tall, example.image_width, example.image_height) < 1:
@@ -85,7 +85,7 @@ def screenshot_after_action(candidate: Candidate, *, slack: float = 0.0) -> Verd
     gate = "screenshot_after_action"
     step, observation = candidate.step, candidate.observation
     if step is None or observation is None or not observation.time:
-        return kept(gate, unchecked="the time of the picture or of the action is not known")
+        return kept(gate, not_checked="the time of the picture or of the action is not known")
     late = observation.time - step.time
     if late > slack:
         return rejected(
@@ -104,7 +104,7 @@ def screenshot_stale(candidate: Candidate, *, ink_levels: float = 8.0) -> Verdic
     gate = "screenshot_stale"
     step, observation = candidate.step, candidate.observation
     if step is None or observation is None or observation.screenshot is None:
-        return kept(gate, unchecked="there is no picture")
+        return kept(gate, not_checked="there is no picture")
     earlier = input_before(candidate)
     if earlier is not None and observation.time and earlier.time > observation.time and not _same(earlier, observation):
         return rejected(
@@ -116,7 +116,7 @@ def screenshot_stale(candidate: Candidate, *, ink_levels: float = 8.0) -> Verdic
         )
     levels = _levels(step, observation)
     if levels is None:
-        return kept(gate, unchecked="no target with a box that must show")
+        return kept(gate, not_checked="no target with a box that must show")
     if levels < ink_levels:
         return rejected(gate, "screenshot_stale", levels_at_target=levels, target=step.target)
     return kept(gate, levels_at_target=levels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jinja2
 
@@ -30,7 +30,8 @@ THEMES: dict[str, dict[str, str]] = {
               "accent": "#6b3fc0", "on-accent": "#ffffff", "radius": "12px", "font": "system-ui, sans-serif"},
 }  # fmt: skip
 LAYOUTS = ("cards", "article", "table")
-BUTTONS = ("button", "input", "aria")
+Button = Literal["button", "input", "aria"]
+BUTTONS: tuple[Button, ...] = ("button", "input", "aria")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ class Site:
         return THEMES[self.theme]
 
 
-def site(draw: Draw, *, theme: str | None = None, layout: str | None = None, button: str | None = None) -> Site:
+def site(draw: Draw, *, theme: str | None = None, layout: str | None = None, button: Button | None = None) -> Site:
     """Draw a site; `theme`, `layout` and the markup of its buttons may be given."""
     rng = draw.rng("site")
     return Site(

@@ -10,7 +10,7 @@ from cuadata.types import Condition, Move, Size, Task, Term
 from ._code import Code, Reveal, click, earn, enter, terms
 from ._code import code as draw_code
 from ._draw import Draw
-from ._site import render, site
+from ._site import Button, render, site
 
 Path = Literal["solution", "type_before_reveal", "submit_empty", "repeat_click", "wrong_code"]
 PHRASES = (
@@ -28,7 +28,7 @@ def code_entry(
     reveal: Reveal | None = None,
     theme: str | None = None,
     layout: str | None = None,
-    button: str | None = None,
+    button: Button | None = None,
     revealed: float = 0.1,
     typed: float = 0.1,
     accepted: float = 1.0,

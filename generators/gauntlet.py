@@ -10,7 +10,7 @@ from cuadata.types import Condition, Move, Size, Task, Term
 
 from . import _code, _modal, _overlay
 from ._draw import Draw
-from ._site import render, site
+from ._site import Button, render, site
 
 Path = Literal["solution", "fake_close", "type_before_dismissing", "wrong_radio", "submit_empty", "repeat_click"]
 Start = Literal["overlays", "modal", "code"]
@@ -63,7 +63,7 @@ def gauntlet(
     reveal: _code.Reveal | None = None,
     theme: str | None = None,
     layout: str | None = None,
-    button: str | None = None,
+    button: Button | None = None,
     dismissed: float = 0.1,
     wrong: float = 0.02,
     right: float = 0.1,

@@ -10,7 +10,7 @@ from cuadata.types import Move, Size, Task
 from ._draw import Draw
 from ._modal import Markup, Modal, choose, click, terms
 from ._modal import modal as draw_modal
-from ._site import render, site
+from ._site import Button, render, site
 
 Path = Literal["solution", "wrong_radio", "submit_empty", "repeat_click", "back_and_forth", "cancel"]
 PHRASES = (
@@ -32,7 +32,7 @@ def modal(
     wrong_choice: Literal["refused", "saved"] | None = None,
     theme: str | None = None,
     layout: str | None = None,
-    button: str | None = None,
+    button: Button | None = None,
     wrong: float = 0.02,
     right: float = 0.1,
     submitted: float = 1.0,

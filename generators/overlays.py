@@ -11,7 +11,7 @@ from cuadata.types import Action, Binding, Condition, Locator, Move, Size, Task,
 from ._draw import Draw
 from ._overlay import ARRIVALS, Overlay, click, dismissals, terms
 from ._overlay import overlays as draw_overlays
-from ._site import render, site
+from ._site import Button, render, site
 
 Path = Literal["solution", "fake_close", "act_before_dismissing", "repeat_click", "submit_empty"]
 WORDS = ("lamp", "kettle", "twine", "ruler", "apron", "tray", "bowl", "hook")
@@ -42,7 +42,7 @@ def overlays(
     job: Literal["open", "tick", "search"] | None = None,
     theme: str | None = None,
     layout: str | None = None,
-    button: str | None = None,
+    button: Button | None = None,
     dismissed: float = 0.1,
     done: float = 1.0,
 ) -> Task:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 CELL_WIDTH, CELL_HEIGHT, COLUMNS = 126, 44, 10
 STYLE = """
 body{margin:0;background:#fff;font:13px sans-serif}
-.cell{position:absolute;width:120px;height:40px}
+.cell{float:left;width:120px;height:40px;margin:2px 3px}
+.holds{position:relative}
 .b{display:block;box-sizing:border-box;width:100px;height:30px;background:#dde8ff;border:1px solid #335;color:#113;
 padding:0;font:13px sans-serif;text-align:center;line-height:26px;border-radius:0;appearance:none;cursor:default;text-decoration:none}
 .over{position:absolute;left:0;top:0;width:110px;height:36px;background:#9c6}
@@ -151,8 +152,6 @@ COVERED = [
     dead("transparent_catcher", b("transparent_catcher") + OVER.format("background:none")),
     unseen("cover_without_pointer",
            b("cover_without_pointer") + OVER.format("pointer-events:none"), "target_occluded"),
-    unseen("cover_pointer_none_important",
-           b("cover_pointer_none_important") + OVER.format("pointer-events:none!important"), "target_occluded"),
     good("tint_15", b("tint_15") + OVER.format("pointer-events:none;background:rgba(0,0,0,.15)")),
     unseen("tint_90", b("tint_90") + OVER.format("pointer-events:none;background:rgba(0,0,0,.95)"), "target_occluded"),
     both("covered_by_image", b("covered_by_image") +
@@ -263,6 +262,9 @@ DRAWN = [
          '%3E%3C/svg%3E"><map name="im"><area id="image_map" shape="rect" coords="10,4,60,28" href="#" alt="a"></map>'),
 ]  # fmt: skip
 MASKED = [
+    unseen("cover_pointer_none_important",
+           b("cover_pointer_none_important") + OVER.format("pointer-events:none!important"), "target_hidden"),
+    unseen("inert_cover", b("inert_cover") + '<div class="over" inert></div>', "target_hidden"),
     unseen("mask_all", b("mask_all", "mask-image:linear-gradient(transparent,transparent)")),
     good("mask_none", b("mask_none", "mask-image:linear-gradient(#000,#000)")),
     good("mask_half", b("mask_half", "mask-image:linear-gradient(90deg,#000 60%,transparent 60%)")),
@@ -319,7 +321,7 @@ FRAMED = [
          frames=("frame_half_covered",)),
     off("frame_modal", framed(b("frame_modal") + "<dialog id=d style='border:0;padding:0;width:9px;height:9px;"
         "margin:0'></dialog><script>d.showModal()</script>"), frames=("frame_modal",)),
-    good("in_modal", framed(f"<dialog id=d style='border:0;padding:0;margin:0'>{b('in_modal')}</dialog>"
+    good("in_modal", framed(f"<dialog id=d style='border:0;padding:0;margin:0;max-height:none'>{b('in_modal')}</dialog>"
                             "<script>d.showModal()</script>"), frames=("in_modal",)),
     good("popover_beside", framed(b("popover_beside", "width:50px") + "<div popover id=p style='left:70px;top:0;margin:0;"
          "width:40px;height:30px;border:0'></div><script>p.showPopover()</script>"), frames=("popover_beside",)),
@@ -343,9 +345,9 @@ WIDTH = COLUMNS * CELL_WIDTH + 4
 def page(cases: tuple[Case, ...] = CASES) -> str:
     """The page; `hits` counts trusted clicks that reach each target."""
     cells = []
-    for i, case in enumerate(cases):
-        left, top = i % COLUMNS * CELL_WIDTH + 4, i // COLUMNS * CELL_HEIGHT + 4
-        cells.append(f'<div class="cell" style="left:{left}px;top:{top}px">{case.body}</div>')
+    for case in cases:
+        holds = " holds" if "over" in case.body or "absolute" in case.body + case.script else ""
+        cells.append(f'<div class="cell{holds}">{case.body}</div>')
     names = [case.name for case in cases]
     return (
         f"<!doctype html><meta charset=utf-8><title>Torture</title><style>{STYLE}</style><body>{''.join(cells)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from cuadata import parsing
 from cuadata.contracts import Prompt, View
@@ -20,6 +20,13 @@ from cuadata.model_format import ModelFormat
 from cuadata.parsing import Call
 from cuadata.registry import formats
 from cuadata.types import Action, ActionType
+
+#: What an action of a type cannot do without.
+_PARTS: Final[dict[ActionType, tuple[str, ...]]] = {
+    "click": ("place",), "double_click": ("place",), "right_click": ("place",), "hover": ("place",),
+    "drag": ("place", "end"), "type": ("text",), "press": ("keys",), "scroll": ("amount",), "select": ("place", "option"),
+    "upload": ("place", "files"), "navigate": ("url",), "switch_page": ("page",), "dialog": ("accept",),
+}  # fmt: skip
 
 
 class Json(ModelFormat):
@@ -43,6 +50,8 @@ class Json(ModelFormat):
         return parsing.tool_calls(text)
 
     def say(self, action: Action, grid: Grid, view: View) -> str:
+        if lacking := [part for part in _PARTS.get(action.type, ()) if not _has(action, part)]:
+            raise ValueError(f"the {action.type} has no {' and no '.join(lacking)}, which it cannot be said without")
         said: dict[str, Any] = {"action": action.type}
         if action.point is not None:
             said["point"] = list(grid.write(action.point))
@@ -60,6 +69,16 @@ class Json(ModelFormat):
             if getattr(action, field):
                 said[field] = list(getattr(action, field))
         return json.dumps(said, ensure_ascii=False)
+
+
+def _has(action: Action, part: str) -> bool:
+    if part == "place":
+        return action.point is not None or action.element is not None
+    if part == "amount":
+        return action.scroll_x is not None or action.scroll_y is not None
+    if part == "option":
+        return action.text is not None or action.value is not None
+    return getattr(action, part) not in (None, ())
 
 
 formats.add(Json())

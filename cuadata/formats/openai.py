@@ -70,6 +70,8 @@ class OpenAI(ModelFormat):
             return {"type": "keypress", "keys": list(keys.write(action.keys, "openai"))}
         if kind == "wait":
             return {"type": "wait"}
+        if not (action.scroll_x or action.scroll_y):
+            raise ValueError("the scroll has no amount, which it cannot be said without")
         unit = action.scroll_unit or "px"
         across, down = (round(scrolling.in_px(side or 0.0, unit)) for side in (action.scroll_x, action.scroll_y))
         middle = Point(grid.viewport.width / 2, grid.viewport.height / 2)

@@ -106,7 +106,7 @@ def _episodes(folder: Path, result: Mapping[str, Any]) -> Pictures:
         }
         title = "Success by number of things requested" if name == "size" else f"Success by {name.replace('_', ' ')}"
         file = f"by_{''.join(c if c.isalnum() else '_' for c in name)}.png"
-        if 1 < len(table) <= 24 and plots.rates(folder / file, title, held, xlabel="share of episodes"):
+        if 1 < len(table) <= 12 and plots.rates(folder / file, title, held, xlabel="share of episodes"):
             drawn.append((file, f"{title}."))
     kinds = {name.replace("_", " "): held["episodes"] for name, held in result["failures"].items()}
     if plots.counts(folder / "failures.png", "How episodes failed", kinds, xlabel="episodes (one may show several)"):
@@ -218,10 +218,11 @@ def _answer_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
 def _episode_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
     policies = {result["name"]: result, **{f"trivial: {k}": v for k, v in result["trivial"].items()}}
     tables = {"Success": _criteria(policies)}
-    if result["by_size"]:
-        tables["By number of things requested"] = _criteria(result["by_size"])
-    for axis, held in result["by_axis"].items():
-        tables[f"By {axis}"] = _criteria(held)
+    slices = {"number of things requested": "by_size", **{axis: "by_axis" for axis in result["by_axis"]}}
+    for axis, where in slices.items():
+        held = {name: one[where] if where == "by_size" else one[where].get(axis, {}) for name, one in policies.items()}
+        if held[result["name"]]:
+            tables[f"Exact success by {axis}"] = _slices(held, result["name"])
     if result["failures"]:
         tables["Failures"] = [
             ["", "episodes", "first of its episode", "meaning"],
@@ -231,6 +232,19 @@ def _episode_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
             ),
         ]
     return tables
+
+
+def _slices(held: Mapping[str, Mapping[str, Any]], first: str) -> list[list[str]]:
+    """One line a value, one column a policy; the number of episodes is that of the first."""
+    body = [
+        [
+            value,
+            f"{one['n']:,}",
+            *(interval(sliced[value]["exact"]) if value in sliced else "-" for sliced in held.values()),
+        ]
+        for value, one in held[first].items()
+    ]
+    return [["", "n", *held], *body]
 
 
 def _criteria(held: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:

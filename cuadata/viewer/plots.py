@@ -183,7 +183,7 @@ def _histogram(axes: Any, title: str, values: Sequence[float], xlabel: str, log:
     else:
         held = np.asarray(values)
         top = int(held.max()) + 1
-        bins = np.arange(0, top + 1, max(1, top // 40)) - 0.5
+        bins = np.arange(int(held.min()), top + 1, max(1, top // 40)) - 0.5
     axes.hist(held, bins=bins, color=COLOURS[0], edgecolor="white", lw=0.6)
     axes.set_xlabel(xlabel)
     axes.set_ylabel("count")

@@ -1,0 +1,380 @@
+"""What real models say is read: prose, several calls, code fences, slips in JSON; and what cannot be read is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuadata import lenient, parsing, pointing, scrolling
+from cuadata.call_words import kind_of
+from cuadata.contracts import FailureKind, ParseFailure, View
+from cuadata.geometry import Frame, FrameKind
+from cuadata.registry import formats
+from cuadata.types import Action, BBox, Element, Point, Size
+
+PAGE = View(image=Size(1000, 500), viewport=Size(1000, 500), frame="px")
+IDS = View(
+    image=Size(1000, 500),
+    viewport=Size(1000, 500),
+    elements=(
+        Element(id=18, role="checkbox", name="MRW", bbox=BBox(10, 10, 20, 20), interactive=True, seen=1.0),
+        Element(id=21, role="button", name="Submit", bbox=BBox(10, 40, 60, 20), interactive=True, seen=1.0),
+    ),
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_strict_json_is_read_as_it_is(value: Any) -> None:
+    assert lenient.loads(json.dumps(value)) == value
+
+
+@given(VALUES)
+def test_the_small_parser_agrees_with_the_strict_one(value: Any) -> None:
+    text = json.dumps(value)
+    assert lenient._Parser(text, False).value(0, 0)[0] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{'action': 'click', 'x': 3,}", {"action": "click", "x": 3}),
+        ('{"a": True, "b": None}', {"a": True, "b": None}),
+        ("{action: left_click, coordinate: [3, 4]}", {"action": "left_click", "coordinate": [3, 4]}),
+        ('{"text": "say "hi" now", "x": 1}', {"text": 'say "hi" now', "x": 1}),
+        ('{"text": "line\nbreak"}', {"text": "line\nbreak"}),
+        ("{'text': 'it's here'}", {"text": "it's here"}),
+        ('{"a": {"b": [1, 2]', {"a": {"b": [1, 2]}}),
+        ('{"coordinate": (3, 4)}', {"coordinate": [3, 4]}),
+        (r'{"text": "a\_b"}', {"text": "a_b"}),
+        ("{\u201caction\u201d: \u201cclick\u201d}", {"action": "click"}),
+        ('{"n": -1.5e3, "m": .5}', {"n": -1500.0, "m": 0.5}),
+    ],
+)
+def test_slips_in_json(text: str, value: Any) -> None:
+    assert lenient.loads(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ['{"x": [512, 3', '{"text": "hello wor', '{"x": 12', '{"a": tru', "[" * 5000, "{" * 5000]
+)
+def test_what_is_cut_off_is_not_taken_for_whole(text: str) -> None:
+    with pytest.raises(lenient.Broken):
+        lenient.loads(text, cut=True)
+
+
+@given(st.text(st.sampled_from(list("{}[]\"':,\\ a1-.tn\n")), max_size=60), st.booleans())
+def test_no_text_breaks_the_small_parser(text: str, cut: bool) -> None:
+    try:
+        lenient.loads(text, cut=cut)
+    except lenient.Broken:
+        pass
+    list(lenient.values(text))
+
+
+def test_case_coordinate_answers(cases: Path) -> None:
+    folder = cases / "training" / "B82-coordinate-answers"
+    held = json.loads((folder / "answers.json").read_text())
+    expected = json.loads((folder / "expected.json").read_text())
+    size = Size(*held["image_size"])
+    for row, want in zip(held["rows"], expected["expect"]["rows"], strict=True):
+        kind: FrameKind = row["unit"]
+        view = View(image=size, viewport=size)
+        if want["point_px"] is None:
+            with pytest.raises(ParseFailure):
+                pointing.point(row["text"], view, Frame(kind))
+        else:
+            point = pointing.point(row["text"], view, Frame(kind))
+            assert (point.x, point.y) == pytest.approx(want["point_px"], abs=0.01), row["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "point"),
+    [
+        ("(683,324)", (683, 324)),
+        ("[683, 324]", (683, 324)),
+        ("683 324", (683, 324)),
+        ("<|box_start|>(683,324)<|box_end|>", (683, 324)),
+        ("<box>(600,300),(700,400)</box>", (650, 350)),
+        ("[[600, 300, 700, 400]]", (650, 350)),
+        ("(600,300),(700,400)", (650, 350)),
+        ("<points x1='1' y1='2'>", None),
+        ('<point x="12.5" y="30">menu</point>', (12.5, 30)),
+        ("CLICK <point>[[68, 32]]</point>", (68, 32)),
+        ("click(point='<point>68 32</point>')", (68, 32)),
+        ("pyautogui.click(x=68, y=32)", (68, 32)),
+        ('[{"point_2d": [68, 32], "label": "one of (3, 4)"}]', (68, 32)),
+        ("```json\n{'bbox_2d': [60, 30, 70, 40]}\n```", (65, 35)),
+        ('{"action": {"click": [1], "coordinate": [68, 32]}}', (68, 32)),
+        ("The ad at (10, 20) is not meant, the button is at (640, 90).", (640, 90)),
+        ("Options: (1, 2) or (3, 4).\nFinal answer: (5, 6)", (5, 6)),
+        ("<think>perhaps (1, 2)</think>\n(3, 4)", (3, 4)),
+        ("perhaps (1, 2)</think>(3, 4)", (3, 4)),
+        ("<answer>(7, 8)</answer> or (1, 2)", (7, 8)),
+        ("(5, 6)<|im_end|>", (5, 6)),
+        ("Click at x: 12 and y: 13.", (12, 13)),
+        ("(12,\n 13)", (12, 13)),
+        ('{"x": "12", "y": 13.5}', (12, 13.5)),
+        ("<think>it is (1, 2)", None),
+        ("(512, 38", None),
+        ("At 50%, 20%", None),
+        ("[1, 2, 3]", None),
+        ("version 1.2.3 of 4.5.6", None),
+        ("(nan, 3)", None),
+        ("See figure 3, 4 buttons.", None),
+    ],
+)
+def test_points_in_every_notation(text: str, point: tuple[float, float] | None) -> None:
+    if point is None:
+        with pytest.raises(ParseFailure) as failure:
+            pointing.point(text, PAGE, Frame("px"))
+        assert failure.value.kind == "no_action"
+    else:
+        assert pointing.center(pointing.answer(text)) == point
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "out"),
+    [
+        ("(-5, 40)", "px", True),
+        ("(1000, 40)", "px", True),
+        ("(40, 500)", "px", True),
+        ("(999.5, 499)", "px", False),
+        ("(1e999, 3)", "px", True),
+        ("(1.2, 0.5)", "unit", True),
+        ("(1.0, 1.0)", "unit", False),
+        ("(1000, 1000)", "thousand", False),
+        ("(1001, 3)", "thousand", True),
+        ("(1000, 3)", "999", True),
+        ("(999, 0)", "999", False),
+    ],
+)
+def test_points_off_the_picture(text: str, kind: FrameKind, out: bool) -> None:
+    view = View(image=Size(1000, 500), viewport=Size(1000, 500))
+    if out:
+        with pytest.raises(ParseFailure) as failure:
+            pointing.point(text, view, Frame(kind))
+        assert failure.value.kind == "coordinates_out_of_range"
+    else:
+        point = pointing.point(text, view, Frame(kind))
+        assert point.x < 1000 and point.y < 500, "the far end of a grid is the last pixel, which takes a click"
+
+
+CLICK = Action(type="click", point=Point(512, 384))
+READ: list[tuple[str, str, Action]] = [
+    # Qwen2.5-VL and its kin: prose before, fences, calls after, slips.
+    ("qwen25vl", 'Thought: the menu.\nAction: open it.\n<tool_call>\n{"name": "computer_use", "arguments": '
+     '{"action": "left_click", "coordinate": [512, 384]}}\n</tool_call>', CLICK),
+    ("qwen25vl", '```json\n{"name": "computer_use", "arguments": {"action": "left_click", "coordinate": [512, 384]}}\n```',
+     CLICK),
+    ("qwen25vl", '<tool_call>\n{"name": "computer_use", "arguments": {"action": "left_click", "coordinate": [512, 384]}\n'
+     "</tool_call>", CLICK),
+    ("qwen25vl", "<tool_call>{'name': 'computer_use', 'arguments': {'action': 'left_click', 'coordinate': [512, 384],}}",
+     CLICK),
+    ("qwen25vl", '{"bbox_2d": [500, 380, 524, 388], "label": "menu"}', CLICK),
+    ("qwen25vl", "[500, 380, 524, 388]", CLICK),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": "{\\"action\\": \\"left_click\\", \\"coordinate\\": '
+     '[512, 384]}"}</tool_call>', CLICK),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "browser_select_option", "coordinate": '
+     '[512, 384], "text": "7"}}</tool_call>', Action(type="select", point=Point(512, 384), text="7")),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "key", "keys": ["enter"]}}</tool_call>',
+     Action(type="press", keys=("Enter",))),
+    ("qwen3vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "triple_click", "coordinate": [512, 384]}}'
+     "</tool_call>", Action(type="double_click", point=Point(512, 384))),
+    ("evocua", '<tool_call>{"name": "computer_use", "arguments": {"action": "left_click_drag", "start_coordinate": [1, 2], '
+     '"coordinate": [3, 4]}}</tool_call>', Action(type="drag", point=Point(1, 2), end=Point(3, 4))),
+    ("evocua", '<tool_call>{"name": "computer_use", "arguments": {"action": "hscroll", "pixels": 5}}</tool_call>',
+     Action(type="scroll", scroll_x=5.0, scroll_y=0.0, scroll_unit="px")),
+    ("evocua_s1", "# Step: 3\n## Thought:\nI click(now).\n## Action:\nOpen the file.\n## Code:\n```python\n"
+     "pyautogui.click(x=512, y=384)\n```", CLICK),
+    ("evocua_s1", "## Code:\n```code\ncomputer.terminate(status=\"failure\")\n```", Action(type="infeasible")),
+    # UI-TARS: old and new notation, quotes that nobody escaped, a thought with brackets.
+    ("uitars15", "Thought: I should click (the blue one).\nAction: click(start_box='(512,384)')", CLICK),
+    ("uitars15", "Action: click(start_box='<|box_start|>(512,384)<|box_end|>')", CLICK),
+    ("uitars15", "Action: click(point='<point>512 384</point>')", CLICK),
+    ("uitars15", "Action: click(start_box='[500, 380, 524, 388]')", CLICK),
+    ("uitars15", "click(start_box='(512,384)')", CLICK),
+    ("uitars", "Action: type(content='it's here\\n')", Action(type="type", text="it's here\n")),
+    ("uitars", 'Action: type(content="say \'a\'", start_box=\'(5,6)\')',
+     Action(type="type", text="say 'a'", point=Point(5, 6))),
+    ("uitars", "Action: select(start_box='(512,384)')", CLICK),
+    ("uitars", "Action: hotkey(key='ctrl shift t')", Action(type="press", keys=("Control", "Shift", "t"))),
+    ("uitars", "Action: scroll(start_box='(5,6)', direction='up')",
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=-5.0, scroll_unit="click")),
+    ("uitars", "Action: finished()", Action(type="done")),
+    ("uitars", "Action: drag(start_point='<point>1 2</point>', end_point='<point>3 4</point>')",
+     Action(type="drag", point=Point(1, 2), end=Point(3, 4))),
+    # PyAutoGUI: positions without names, buttons, chords, several calls that are one act.
+    ("aguvis", "pyautogui.click(512, 384)", CLICK),
+    ("aguvis", "# Open it\npyautogui.click(x=512, y=384, button='right')", Action(type="right_click", point=Point(512, 384))),
+    ("aguvis", "pyautogui.click(512, 384, clicks=2)", Action(type="double_click", point=Point(512, 384))),
+    ("aguvis", "pyautogui.moveTo(1, 2)\npyautogui.dragTo(3, 4, button='left')",
+     Action(type="drag", point=Point(1, 2), end=Point(3, 4))),
+    ("aguvis", "pyautogui.moveTo(5, 6)\npyautogui.scroll(-3)",
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=3.0, scroll_unit="click")),
+    ("aguvis", "pyautogui.moveTo(512, 384)\npyautogui.click()", CLICK),
+    ("aguvis", "pyautogui.scroll(page=-0.1)", Action(type="scroll", scroll_x=0.0, scroll_y=-50.0, scroll_unit="px")),
+    ("aguvis", "pyautogui.hotkey('ctrl', 'c')", Action(type="press", keys=("Control", "c"))),
+    ("aguvis", "pyautogui.write('a', interval=0.1)", Action(type="type", text="a")),
+    ("aguvis", "pyautogui.write('a', 0.25)", Action(type="type", text="a")),
+    ("aguvis", "```DONE```", Action(type="done")),
+    ("aguvis", "computer.terminate(status='success')", Action(type="done")),
+    ("smolvlm", "<think>the button (s)</think>\n<code>\nclick(x=512, y=384)\n</code>", CLICK),
+    ("smolvlm", "<code>press(['ctrl', 'c'])</code>", Action(type="press", keys=("Control", "c"))),
+    # Providers' own shapes.
+    ("claude", '[{"type": "text", "text": "I click."}, {"type": "tool_use", "id": "toolu_1", "name": "computer", "input": '
+     '{"action": "left_click", "coordinate": [512, 384]}}]', CLICK),
+    ("claude", '{"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "computer", "arguments": '
+     '"{\\"action\\": \\"left_click\\", \\"coordinate\\": [512, 384], \\"text\\": \\"shift\\"}"}}]}',
+     Action(type="click", point=Point(512, 384), modifiers=("Shift",))),
+    ("claude", '{"action": "scroll", "coordinate": [5, 6], "scroll_direction": "down", "scroll_amount": 3}',
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=3.0, scroll_unit="click")),
+    ("claude", '{"type": "tool_use", "name": "computer", "input": {"action": "screenshot"}}', Action(type="wait", seconds=0.0)),
+    ("openai", '{"output": [{"type": "reasoning", "summary": []}, {"type": "computer_call", "call_id": "c", "action": '
+     '{"type": "click", "button": "left", "x": 512, "y": 384}}]}', CLICK),
+    ("openai", '{"type": "computer_call", "actions": [{"type": "keypress", "keys": ["CTRL", "A"]}]}',
+     Action(type="press", keys=("Control", "a"))),
+    ("openai", '{"type": "computer_call", "action": {"type": "drag", "path": [{"x": 1, "y": 2}, {"x": 9, "y": 9}, '
+     '{"x": 3, "y": 4}]}}', Action(type="drag", point=Point(1, 2), end=Point(3, 4))),
+    ("openai", '{"type": "click", "button": "back", "x": 1, "y": 2}', Action(type="back")),
+    ("json", 'Sure! {"action": "click", "x": 512, "y": 384}', CLICK),
+    ("json", '{"type": "click", "point": {"x": 512, "y": 384}}', CLICK),
+    ("json", '{"click": {"x": 512, "y": 384}}', CLICK),
+    # By id.
+    ("axtree", "click(18)", Action(type="click", element=18, point=Point(20, 20))),
+    ("axtree", "I will check it.\nclick('18')", Action(type="click", element=18, point=Point(20, 20))),
+    ("axtree", "click([18])", Action(type="click", element=18, point=Point(20, 20))),
+    ("axtree", '<tool_call>{"name": "click", "arguments": {"target": 18}}</tool_call>',
+     Action(type="click", element=18, point=Point(20, 20))),
+    ("axtree", "<tool_call><function=click><parameter=target>18</parameter></function></tool_call>",
+     Action(type="click", element=18, point=Point(20, 20))),
+    ("axtree", "type(21, '18')", Action(type="type", element=21, point=Point(40, 50), text="18")),
+    ("axtree", "scroll(0, 300)", Action(type="scroll", scroll_x=0.0, scroll_y=300.0, scroll_unit="px")),
+    ("axtree", "noop(500)", Action(type="wait", seconds=500.0)),
+    ("qwen35", "<think>\n\n</think>\n\n<tool_call>\n<function=click>\n<parameter=target>\n18\n</parameter>\n</function>\n"
+     "</tool_call>", Action(type="click", element=18, point=Point(20, 20))),
+    ("qwen35", "<function=type>\n<parameter=target>21</parameter>\n<parameter=text>\na\nb\n</parameter>\n</function>",
+     Action(type="type", element=21, point=Point(40, 50), text="a\nb")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "action"), READ, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(READ)])
+def test_what_models_say(name: str, text: str, action: Action) -> None:
+    form = formats[name]
+    assert form.read(text, IDS if name in ("axtree", "qwen35") else PAGE) == action
+
+
+REFUSED: list[tuple[str, str, FailureKind]] = [
+    ("qwen25vl", "The page has no such link, see (3, 4).", "no_action"),
+    ("qwen25vl", "", "no_action"),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "left_click", "coordinate": [512, 38', "broken"),
+    ("qwen25vl", "<tool_call>click there</tool_call>", "broken"),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "left_click", "coordinate": [1200, 3]}}'
+     "</tool_call>", "coordinates_out_of_range"),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "left_click"}}</tool_call>', "missing_argument"),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "fly"}}</tool_call>', "unknown_action"),
+    ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "key", "keys": ["hyperdrive"]}}</tool_call>',
+     "unknown_key"),
+    ("evocua", '<tool_call>{"name": "computer_use", "arguments": {"action": "middle_click", "coordinate": [1, 2]}}</tool_call>',
+     "unsupported_action"),
+    ("evocua", '<tool_call>{"name": "computer_use", "arguments": {"action": "left_click_drag", "coordinate": [1, 2]}}'
+     "</tool_call>", "missing_argument"),
+    ("uitars", "Action: click(start_box='(12", "broken"),
+    ("uitars", "Action: type(content='abc", "broken"),
+    ("uitars", "Action: scroll(start_box='(1,2)', direction='sideways')", "missing_argument"),
+    ("aguvis", "pyautogui.keyDown('shift')", "unsupported_action"),
+    ("aguvis", "pyautogui.click(x=width/2, y=3)", "missing_argument"),
+    ("axtree", "click(99)", "unknown_element"),
+    ("axtree", "click('a12')", "unknown_element"),
+    ("axtree", "[18] checkbox 'MRW'", "no_action"),
+    ("qwen35", "<tool_call><function=click><parameter=target>1", "broken"),
+    ("claude", "I could not find it.", "no_action"),
+    ("openai", '{"type": "click", "button": "wheel", "x": 1, "y": 2}', "unsupported_action"),
+    ("gta1", "(1200,)", "no_action"),
+    ("gta1", "(1062,1089)", "coordinates_out_of_range"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "kind"), REFUSED, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(REFUSED)])
+def test_what_cannot_be_read_says_why(name: str, text: str, kind: FailureKind) -> None:
+    with pytest.raises(ParseFailure) as failure:
+        formats[name].read(text, IDS if name in ("axtree", "qwen35") else PAGE)
+    assert failure.value.kind == kind
+    assert str(failure.value)
+    with pytest.raises(ParseFailure):
+        formats[name].read_all(text, IDS if name in ("axtree", "qwen35") else PAGE)
+
+
+def test_every_call_of_a_plan_is_read_up_to_the_first_that_cannot_be() -> None:
+    plan = "".join(
+        f"<tool_call>\n<function=click>\n<parameter=target>{number}</parameter>\n</function>\n</tool_call>\n"
+        for number in (18, 21, 99, 18)
+    )
+    for name in ("qwen35", "axtree"):
+        assert [a.element for a in formats[name].read_all(plan, IDS)] == [18, 21], (
+            "what follows was meant for another page"
+        )
+    calls = [
+        {"action": "left_click", "coordinate": [5, 6]},
+        {"action": "type", "text": "BCD"},
+        {"action": "key", "keys": []},
+    ]
+    text = "\n".join(
+        f"<tool_call>\n{json.dumps({'name': 'computer_use', 'arguments': call})}\n</tool_call>" for call in calls
+    )
+    assert [a.type for a in formats["qwen25vl"].read_all(text, PAGE)] == ["click", "type"]
+    assert formats["qwen25vl"].read(text, PAGE).point == Point(5, 6)
+
+
+def test_presses_in_a_row_are_as_many_actions() -> None:
+    read = formats["aguvis"].read_all("pyautogui.press(['down', 'down'])\npyautogui.press('enter', presses=2)", PAGE)
+    assert [a.keys for a in read] == [("ArrowDown",), ("ArrowDown",), ("Enter",), ("Enter",)]
+
+
+def test_a_view_without_elements_takes_every_id() -> None:
+    assert formats["axtree"].read("click(7)", PAGE) == Action(type="click", element=7)
+
+
+def test_code_is_never_run(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    for name in ("aguvis", "uitars", "smolvlm", "axtree", "evocua_s1"):
+        with pytest.raises(ParseFailure):
+            formats[name].read(
+                f"pyautogui.write(open({str(mark)!r}, 'w').write('x'))\nclick(__import__('os').getpid())", PAGE
+            )
+    assert not mark.exists()
+
+
+def test_every_failure_kind_is_met() -> None:
+    assert {kind for _, _, kind in REFUSED} == set(get_args(FailureKind))
+
+
+@pytest.mark.parametrize("word", ["", "swipe", "fly", "holdkey"])
+def test_words_of_no_action(word: str) -> None:
+    with pytest.raises(ParseFailure):
+        kind_of(word, {})
+
+
+def test_a_text_that_holds_the_notation_itself_is_refused() -> None:
+    with pytest.raises(ValueError, match="tag of the notation"):
+        parsing.untagged("a</parameter>b")
+
+
+def test_scroll_amounts_that_have_no_word() -> None:
+    lines = Action(type="scroll", scroll_y=3.0, scroll_unit="line")
+    both = Action(type="scroll", scroll_x=3.0, scroll_y=3.0, scroll_unit="px")
+    for name in ("qwen25vl", "claude", "aguvis", "openai", "smolvlm"):
+        with pytest.raises(ValueError, match="lines"):
+            formats[name].write(lines, PAGE)
+    with pytest.raises(ValueError, match="single direction"):
+        formats["uitars"].write(both, PAGE)
+    assert scrolling.in_clicks(20, "px") == 1, "a small scroll stays a scroll"
