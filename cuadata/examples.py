@@ -68,15 +68,16 @@ def caused_switch(steps: Sequence[Step], i: int) -> bool:
 
 
 def target_row(element: Element) -> Target:
-    """An element as it stands in a row."""
+    """An element as it stands in a row; of an imported one, which has a box and no more, nothing was measured."""
+    measured = bool(element.evidence.rects) or element.bbox is None
     return Target(
         role=element.role,
         name=element.name,
         text=element.text,
         bbox=element.bbox,
         point=element.point,
-        seen=element.seen,
-        hit=element.hit,
+        seen=element.seen if measured else None,
+        hit=element.hit if measured else None,
         locator=element.locator,
     )
 

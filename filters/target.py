@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 from cuadata.geometry import contains
+from cuadata.judging import page_of
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import Action, BBox, Element, Keep
@@ -25,9 +26,10 @@ MIN_CONTRAST = 12.0
 
 
 def element_of(candidate: Candidate) -> Element | None:
-    """The element acted on with its evidence; None where the data came without a page."""
+    """The element acted on with its evidence; None where the data came without a page, so that nothing was measured."""
     if candidate.step is not None and candidate.step.target is not None:
-        return candidate.step.target
+        target = candidate.step.target
+        return target if page_of(candidate) is not None or target.evidence.rects else None
     wanted = candidate.example.action.element
     if candidate.observation is None or wanted is None:
         return None
@@ -80,11 +82,13 @@ def target_offscreen(candidate: Candidate, *, min_in_view: float = 1 / 3) -> Ver
 
 
 def _share_on_screen(box: BBox, candidate: Candidate) -> float:
+    if box.width <= 0 or box.height <= 0:
+        return 1.0  # no area has no share: whether the box can be is another gate's question
     width = min(box.right, candidate.example.viewport_width) - max(box.x, 0)
     height = min(box.bottom, candidate.example.viewport_height) - max(box.y, 0)
     if width <= 0 or height <= 0:
         return 0.0
-    return width * height / box.area if box.area > 0 else 1.0
+    return width * height / box.area
 
 
 @gates.add
@@ -159,10 +163,16 @@ def target_occluded(candidate: Candidate, *, min_seen: float = 1 / 3) -> Verdict
     evidence = element.evidence
     if not evidence.rendered or not evidence.rects or evidence.in_viewport <= 0:
         return _kept("target_occluded")
-    told = {"seen": element.seen, "hit": element.hit, "covered": evidence.covered, "covered_by": evidence.covered_by}
+    told: dict[str, Any] = {
+        "seen": element.seen,
+        "hit": element.hit,
+        "covered": evidence.covered,
+        "covered_by": evidence.covered_by,
+    }
     if element.point is None:
         return _not("target_occluded", "target_occluded", **told)
-    if _lacks(element, min_seen):
+    # What a clip takes away is the clip's matter.
+    if _lacks(element, min_seen) and evidence.covered >= evidence.clipped:
         return _not("target_occluded", "target_occluded", **told)
     return _kept("target_occluded")
 
