@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as _s
 from hypothesis import strategies as st
 
 from cuadata import chat, geometry, scrolling
@@ -17,8 +18,6 @@ from cuadata.grid import Grid
 from cuadata.registry import formats
 from cuadata.rows import ContextLine
 from cuadata.types import Action, ActionType, BBox, Element, Image, Point, Size, States
-
-from hypothesis import settings as _s
 
 _s.register_profile("big", deadline=None, max_examples=1500)
 _s.load_profile("big")
