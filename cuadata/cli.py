@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
     "stats": ("cuadata.commands.stats", "What is in a dataset: rows, bytes, and how often each kind occurs."),
+    "verify": ("cuadata.commands.verify", "Prove that published labels still hold; measure what the gates catch."),
 }
 
 

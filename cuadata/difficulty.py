@@ -127,7 +127,13 @@ def noted(provenance: str, held: Rollouts) -> str:
 
 def attached(example: Example) -> Rollouts | None:
     """The rollouts in an example's provenance; None where it has none. DataError where they are no counts."""
-    found = json.loads(example.provenance or "{}").get("rollouts")
+    if '"rollouts"' not in example.provenance:
+        return None
+    try:
+        whole = json.loads(example.provenance)
+    except ValueError:
+        return None
+    found = whole.get("rollouts") if isinstance(whole, dict) else None
     if found is None:
         return None
     try:
