@@ -38,12 +38,12 @@ def claim(candidate: Candidate) -> Claim:
     """
     example, task = candidate.example, candidate.task
     phrase = phrases.read(example.instruction)
-    column = example.relation if example.relation is not None or task is None else task.relation
+    column = example.relation or (task.relation if task is not None else None)
     stated = phrase.stated
     if stated and column is None and not example.references and not isinstance(example, Grounding):
         stated = stated if _speaks_of_the_page(phrase, candidate) else ()
     names = {one.relation for one in stated} | {"nearest" for one in stated if one.nearest}
-    if task is not None and task.relation is not None and example.relation not in (None, task.relation):
+    if task is not None and task.relation is not None and example.relation and example.relation != task.relation:
         return Claim(phrase=phrase, stated=stated, column=column, contradicts=True)
     if stated or column is None:
         return Claim(phrase=phrase, stated=stated, column=column, contradicts=bool(column) and column not in names)

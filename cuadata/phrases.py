@@ -186,15 +186,10 @@ def _stated(text: str) -> tuple[Relation | None, int, int, str]:
     """
     near: re.Match[str] | None = None
     for found in _STATED.finditer(text):
-        name = found.lastgroup
-        if (
-            name == "nearest"
-            and near is None
-            and not found[0].endswith("to")
-            and not text[found.end() :].startswith(" \0")
-        ):
-            near = found
-        elif not (name or "").startswith("nth_") or _ordinal(text[: found.start()]) is not None:
+        name, before = found.lastgroup or "", text[: found.start()]
+        if name == "nearest" and not found[0].endswith(" to") and before.rstrip().endswith(("the", "a", "an")):
+            near = near or found
+        elif not name.startswith("nth_") or _ordinal(before) is not None:
             return name, found.start(), found.end(), found[0]  # type: ignore[return-value]
     if near is None:
         return None, len(text), len(text), ""
@@ -240,7 +235,7 @@ def _noun(words: Sequence[str], quoted: Sequence[str]) -> Noun:
     for word in words:
         if "\0" in word:
             names.append(quoted[int(word[word.index("\0") + 1 : word.rindex("\0")])])
-        elif word not in _ARTICLES:
+        elif word not in _ARTICLES or len(words) == 1:
             others.append(word.strip(".,;:!?") or word)
     roles, left = _role(others)
     rest = normal(" ".join(left)) if left else ""
