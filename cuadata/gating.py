@@ -34,7 +34,7 @@ class Chosen:
         """What the gate says. An exception names the example and the gate: it is a fault of the gate."""
         gate: Any = gates[self.name]
         try:
-            verdict: Verdict = gate(candidate, **dict(self.options))
+            verdict: Verdict = gate(candidate, **dict(self.options)) if self.options else gate(candidate)
         except Exception as error:
             error.add_note(f"gate {self.name} failed on example {candidate.example.id}")
             raise
