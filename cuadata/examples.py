@@ -112,6 +112,7 @@ def _candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number
         phase=step.phase,
         history=told,
         effect=None if step.effect is None else step.effect.kind,
+        label=step.label,
         site=trajectory.site,
         template=task.template if task else "",
         seed_block=f"{task.family}/{task.seed // SEED_BLOCK}" if task else "",

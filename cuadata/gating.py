@@ -17,9 +17,9 @@ from cuadata.rows import Candidate, Verdict
 
 #: Rooms of gates from the cheapest and plainest reason to the subtlest; a row is counted under its first objection.
 ORDER = (
-    "files", "convention", "screenshot", "action", "instruction", "privacy", "box", "target", "stale",
-    "reference", "relation", "ambiguous", "effect", "difficulty", "benchmark",
-)  # fmt: skip
+    *("files", "screenshot", "benchmark", "privacy", "convention", "box", "action", "instruction"),
+    *("stale", "target", "reference", "ambiguous", "relation", "effect", "difficulty"),
+)
 LAST = ("duplicates",)
 
 
@@ -86,6 +86,8 @@ def _value(text: str, default: Any, place: str) -> Any:
         value = text
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if isinstance(default, tuple):
+        value = tuple(value) if isinstance(value, list) else (text,)
     if default is not None and type(value) is not type(default):
         raise CallError(f"{place} is {text!r}; wanted a {type(default).__name__}, such as {default!r}")
     return value

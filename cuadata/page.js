@@ -38,15 +38,14 @@ globalThis.cuadata ??= (() => {
   let last = 0;
   let deaf = []; // elements of the last walk that let the pointer through
   let total = 0; // elements of the last walk
-  let told = [];
-  let fresh = []; // elements whose node number the browser has not told yet
+  let fresh = new Set(); // elements whose node number the browser has not told yet
 
   const serial = (e) => {
     let number = serials.get(e);
     if (number === undefined) {
       serials.set(e, (number = ++last));
       elements.set(number, new WeakRef(e));
-      fresh.push(e);
+      fresh.add(e);
     }
     return number;
   };
@@ -151,26 +150,43 @@ globalThis.cuadata ??= (() => {
     const hosts = [];
     deaf = [];
     total = 0;
+    roots = [document];
+    chosen = wanted.map(() => []);
     ids = new WeakMap();
     places = new WeakMap();
     walk(document, (e, root) => {
+      if (root !== roots[roots.length - 1] && !roots.includes(root)) roots.push(root);
       const tag = $.name(e);
       const id = $.id(e);
       if (id) countId(root, id);
       total++;
-      if (NEVER.has(tag)) return;
+      const asked = wanted.length > 0 && pick(e);
+      if (NEVER.has(tag) && !asked) return;
       const style = getComputedStyle(e);
       if (style.pointerEvents === "none" || e.inert === true) deaf.push(e);
       if (mayHost(e, tag)) hosts.push(e);
       const acts = takesInput(e, tag, style);
       const dialog = isDialog(e, tag, style);
       const scroller = isScroller(e, style);
-      if (!acts && !dialog && !scroller && !NAMES.has(tag) && !$.has(e, "role") && !$.has(e, "aria-label") && !ownText(e)) return;
-      if (e instanceof SVGElement && tag !== "svg" && !acts && !$.has(e, "role")) return;
+      if (!asked && !acts && !dialog && !scroller && !NAMES.has(tag) && !$.has(e, "role") && !$.has(e, "aria-label") && !ownText(e)) return;
+      if (!asked && e instanceof SVGElement && tag !== "svg" && !acts && !$.has(e, "role")) return;
       found.push({ e, tag, style, acts, dialog, scroller, root });
     });
-    for (const host of hosts) fresh.push(host);
+    for (const host of hosts) fresh.add(host);
     return found;
+  };
+  let roots = [document]; // the document and the shadow roots of the last walk
+  let wanted = []; // selectors of elements that are told whatever they are
+  let chosen = []; // numbers of the elements that match each of them
+  const pick = (e) => {
+    let any = false;
+    wanted.forEach((css, i) => {
+      if ($.matches(e, css)) {
+        chosen[i].push(serial(e));
+        any = true;
+      }
+    });
+    return any;
   };
   const HOSTS = words("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
   /** Whether an element could hold a closed shadow root that nobody has asked the browser about. */
@@ -265,16 +281,23 @@ globalThis.cuadata ??= (() => {
     $, serial, element, elements, serials, closed, asked, listening, CLICKS, shadowOf, flatParent, within, takesInput,
     candidates, walk, selector, locator, textOf, attributesOf, fold, isDialog, isScroller, words,
     canHost: (tag) => tag.includes("-") || HOSTS.has(tag),
+    /** From now on tell every element that matches one of these selectors, in its own root. */
+    also: (selectors) => {
+      for (const css of selectors) document.querySelector(css);
+      wanted = selectors;
+    },
+    picked: () => chosen,
+    rootsNow: () => roots,
     deafNow: () => deaf,
     totalNow: () => total,
     newRound: () => void stamp++,
     /** Elements that the browser has not numbered yet; asked for with deep serialisation, which tells their numbers. */
     fresh: () => {
-      told = [...new Set(fresh)]; // a second mention would come without its number
-      fresh = [];
+      const told = [...fresh];
+      fresh = new Set();
       return told;
     },
-    /** Our numbers of the elements that `fresh` gave last; 0 for those that were only asked for their shadow root. */
-    freshSerials: () => JSON.stringify(told.map((e) => serials.get(e) ?? 0)),
+    /** Our numbers of the elements that `fresh` will give; 0 for those that are only asked for their shadow root. */
+    freshSerials: () => Array.from(fresh, (e) => serials.get(e) ?? 0),
   };
 })();

@@ -144,14 +144,20 @@ globalThis.cuadata.measure ??= (() => {
         const style = getComputedStyle(e, which);
         if (style.content !== "none" && style.content !== "normal" && style.position !== "static") return true;
       }
-    let found = false;
-    cuadata.walk(document, (e) => {
-      if (found || e === frame) return;
-      const k = $.box(e);
-      if (k.right <= r.left || k.left >= r.right || k.bottom <= r.top || k.top >= r.bottom || !k.width || !k.height) return;
-      found = !within(frame, e);
+    everything ??= boxesOnScreen();
+    return everything.some(([e, k]) => {
+      if (k.right <= r.left || k.left >= r.right || k.bottom <= r.top || k.top >= r.bottom) return false;
+      return e !== frame && !within(frame, e);
     });
-    return found;
+  };
+  let everything = null; // [element, box] of all that has one on the screen, once in a round that asks for it
+  const boxesOnScreen = () => {
+    const held = [];
+    cuadata.walk(document, (e) => {
+      const k = $.box(e);
+      if (k.width && k.height && k.right > 0 && k.bottom > 0 && k.left < innerWidth && k.top < innerHeight) held.push([e, k]);
+    });
+    return held;
   };
   /** For points over a frame: whether a click there reaches it, and whether what lies above lets it be seen. */
   const through = (number, points) => {
@@ -191,20 +197,34 @@ globalThis.cuadata.measure ??= (() => {
     return e && e !== document.body && cuadata.serials.has(e) ? serial(e) : null;
   };
 
+  /** A number that differs where other elements are told, or others of them are rendered. */
+  const shapeOf = (works) => {
+    let sum = works.length;
+    for (const w of works) sum = (sum * 31 + serial(w.e) * 2 + w.rendered) | 0;
+    return sum;
+  };
   let lastWorks = [];
   /** Every point that the last observation tried, by number: {number: [[x, y, share, hit, seen, nested]]}. */
   const grids = () =>
     JSON.stringify(Object.fromEntries(lastWorks.map((w) => [serial(w.e), w.points.map((p) => [round(p[0]), round(p[1]), p[2], +p[3], +p[4], +p[5]])])));
 
   Object.assign(cuadata, { through, grids });
-  /** One observation of this document, as JSON text. `only`: the elements of these numbers. */
+  /**
+   * One observation of this document, as JSON text. `only`: the elements of these numbers. `hold`: stop animations and the
+   * caret first; `cuadata.release()` lets them go on.
+   */
   return (options = {}) => {
     const began = performance.now();
+    const held = options.hold ? cuadata.hold() : 0;
     cuadata.newRound();
     paint.newRound();
+    everything = null;
     const found = cuadata.candidates(options.only);
     boxes.newRound(options.only ? null : new Map(found.map((f) => [f.e, f])));
-    if (!options.only) acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
+    if (!options.only) {
+      acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
+      cuadata.knowRoots(cuadata.rootsNow());
+    }
     const works = (lastWorks = found.map(prepare));
     measureAll(works);
     const open = modals();
@@ -212,7 +232,8 @@ globalThis.cuadata.measure ??= (() => {
     if (!options.only) link(rows, works);
     return JSON.stringify({
       url: location.href, title: document.title, scroll: [scrollX, scrollY], width: innerWidth, height: innerHeight,
-      focused: focusedNow(), elements: rows, took: performance.now() - began, scale: visualViewport?.scale ?? 1,
+      focused: focusedNow(), elements: rows, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
+      font: document.fonts.status === "loading", took: performance.now() - began, scale: visualViewport?.scale ?? 1, custom: works.some((w) => w.acts && w.tag.includes("-")),
     });
   };
 })();
