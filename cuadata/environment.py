@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 
 from cuadata import image, miniwob, prompts, registration, registry, runs
-from cuadata.browsers import Give
+from cuadata.browsers import Browsers, Give
 from cuadata.contracts import Format, ParseFailure
 from cuadata.episode import Episode, Turn
 from cuadata.errors import CallError, DataError
@@ -137,7 +137,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
     task n; without a seed one is drawn that is no test seed. `reset(options={"task": task})` plays a task of one's own.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,
@@ -245,6 +245,11 @@ def stage_of(
         device_pixel_ratio=ratio,
         browser=browser,
     )
+
+
+def browsers_for(task: Task, count: int) -> Browsers:
+    """Browsers for many stages of tasks such as this one, started as its pages need them."""
+    return Browsers(count, arguments=miniwob.ARGUMENTS if (task.url or "").startswith(miniwob.SCHEME) else ())
 
 
 def make(family: str, seed: int | None = None, **options: Any) -> BrowserEnv:

@@ -94,7 +94,7 @@ class PageStage:
         """Open a task on a clean page. DataError where it does not open."""
         try:
             await self._enter(task)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # A dead browser and a page that does not answer look alike from here: one more try on a new page.
             await self.close()
             try:
