@@ -104,7 +104,7 @@ def measure(name: str, page: tuple[str, Size], rounds: int) -> None:
     """The rows of one page."""
     html, viewport = page
     with browser.open(html, viewport=viewport, limit=20.0) as opened:
-        run = opened._loop.run  # noqa: SLF001
+        run = opened._loop.run
         wall, cpu, seen = timed(opened.observe, 1)
         count = len(seen.elements)
         row(name, f"first observation, {count} elements", wall, cpu)
