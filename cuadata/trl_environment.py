@@ -171,7 +171,13 @@ def tools(
     """
     if reward not in ("exact", "default", "raw", "terms"):
         raise CallError(f"no reward is named '{reward}'; there are: exact, default, raw, terms")
-    held = {"_family": family, "_options": options, "_criterion": reward, "_screenshot": screenshot, "_max_steps": max_steps}
+    held = {
+        "_family": family,
+        "_options": options,
+        "_criterion": reward,
+        "_screenshot": screenshot,
+        "_max_steps": max_steps,
+    }
     return type("BrowserTools", (BrowserTools,), {**held, "__doc__": BrowserTools.__doc__})
 
 
