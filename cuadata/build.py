@@ -57,6 +57,11 @@ class Report:
         """What could not be read and was left out."""
         return [Damage(**one) for one in self.manifest["damaged"]]
 
+    @property
+    def examples(self) -> int:
+        """Rows of `actions` over all splits."""
+        return sum(self.kept.get("actions", {}).values())
+
     def summary(self) -> dict[str, Any]:
         """What `--json` prints."""
         held = self.manifest

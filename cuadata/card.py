@@ -55,7 +55,7 @@ def write(manifest: Mapping[str, Any], about: About, folder: Path) -> Path:
 def render(manifest: Mapping[str, Any], about: About) -> str:
     """The text of the card."""
     counts = manifest["counts"]
-    return (
+    text: str = (
         _environment()
         .get_template("card.md.j2")
         .render(
@@ -72,6 +72,7 @@ def render(manifest: Mapping[str, Any], about: About) -> str:
             **manifest,
         )
     )
+    return text
 
 
 @functools.cache

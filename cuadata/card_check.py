@@ -107,7 +107,7 @@ def _name(config: dict[str, Any], number: int) -> str:
 def _splits(name: str, config: dict[str, Any], files: Sequence[str]) -> dict[str, list[str]]:
     """Files by split. `data_files` may be a pattern, a list of patterns, or a list of {split, path}."""
     given = config.get("data_files")
-    entries = given if isinstance(given, list) else [given]
+    entries: list[Any] = given if isinstance(given, list) else [given]
     if entries and all(isinstance(e, str) for e in entries):
         entries = [{"split": "train", "path": entries}]
     if not entries or not all(isinstance(e, dict) for e in entries):

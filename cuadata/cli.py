@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 #: Command -> the module that holds it as `app`, and its line in the help. Listing them imports none of the modules.
 COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("cuadata.commands.audit", "Score gates against what people said of the rows."),
+    "build": ("cuadata.commands.build", "Make a dataset of single-action examples from recordings and other sources."),
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
     "doctor": ("cuadata.commands.doctor", "Say which browser is used and whether it works; install one."),
     "edit": ("cuadata.commands.edit", "Delete, keep, merge, renumber, migrate recordings; repair data files."),
@@ -33,6 +34,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rollout": ("cuadata.commands.rollout", "Play a policy over many tasks and record every episode."),
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
+    "stats": ("cuadata.commands.stats", "What is in a dataset: rows, bytes, and how often each kind occurs."),
+    "verify": ("cuadata.commands.verify", "Prove that published labels still hold; measure what the gates catch."),
 }
 
 

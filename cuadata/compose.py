@@ -156,8 +156,8 @@ def _correct(row: dict[str, Any], tried: list[tuple[list[float], list[Any]]], ho
     clipped = sum(p[2] for p, v in tried if v[3] and not v[1])
     row["clipped"] += clipped
     row["covered"] += max(before - row["seen"] - clipped, 0.0)
-    doubt = sum(p[2] for p, v in tried if v[2])
-    if doubt > 0.02 and row["seen"] - doubt < 0.5:
+    doubt = sum(p[2] for p, v in tried if v[1] and v[2])
+    if doubt > 0.02 and row["seen"] - doubt < 0.5 and row["seen"] >= 0.3:
         row["unsure"] = row["unsure"] or next(v[2] for _, v in tried if v[2])
     if row["seen"] < before and holder_row["coveredBy"]:
         row["coveredBy"] = row["coveredBy"] or holder_row["coveredBy"]

@@ -16,7 +16,7 @@ from cuadata.inputs import Part
 from cuadata.journal import Damage, Entry, Journal, Summary
 from cuadata.registry import sources
 from cuadata.rows import Candidate, Chunk, Example, TaskRow, Transition, Verdict
-from cuadata.types import Trajectory
+from cuadata.types import SCHEMA_VERSION, Trajectory
 
 _NOT_INPUT = frozenset({"reason", "done", "infeasible"})
 
@@ -33,7 +33,7 @@ class Settings:
 
     def fingerprint(self) -> str:
         """Changes where anything changes that decides what comes out of a piece."""
-        parts = (__version__, schema.SCHEMA_VERSION, self.configs, self.keys, self.history, self.keep_unsure)
+        parts = (__version__, SCHEMA_VERSION, self.configs, self.keys, self.history, self.keep_unsure)
         return hashlib.sha256(f"{parts} {gating.code_hash(self.gates)}".encode()).hexdigest()
 
 
@@ -163,7 +163,7 @@ class _Trajectory:
     def _with_hash(self, candidate: Candidate) -> Candidate:
         """Pictures from elsewhere come without a perceptual hash; what does not decode keeps none, for a gate to name."""
         picture = candidate.example.image
-        if picture.phash or not picture.sha256:
+        if (picture.phash and picture.colours) or not picture.sha256:
             return candidate
         return replace(
             candidate, example=replace(candidate.example, image=replace(self.store.put(picture), data=picture.data))
@@ -177,7 +177,7 @@ class _Trajectory:
         self.cutter.viewports.add(f"{example.viewport_width}x{example.viewport_height}@{example.device_pixel_ratio:g}")
         objection = self._against(example.id, "actions")
         config = "actions"
-        if objection is not None and _is_point_only(example) and self._against(example.id, "point_only") is None:
+        if objection is not None and self._lacks_only_a_box(example.id):
             config = "point_only"
         elif objection is not None:
             config = "rejected"
@@ -191,6 +191,11 @@ class _Trajectory:
             verdict=objection if config == "rejected" else None,
             also=_also(verdicts, objection) if config == "rejected" else (),
         )
+
+    def _lacks_only_a_box(self, id: str) -> bool:
+        """Whether a row is good but for its box, so that its point can still be learnt."""
+        said = [v for v in self.verdicts[id] if gating.against([v], "actions", keep_unsure=self.settings.keep_unsure)]
+        return all(v.reason == "box_missing" for v in said) and self._against(id, "point_only") is None
 
     def _against(self, id: str, config: str) -> Verdict | None:
         return gating.against(self.verdicts.get(id, ()), config, keep_unsure=self.settings.keep_unsure)
@@ -228,11 +233,6 @@ class _Trajectory:
         shared = {"site": self.trajectory.site, "template": task.template, "seed_block": block}
         keys = tuple(f"{key}={value}" for key, value in shared.items() if key in self.settings.keys and value)
         return replace(made, trajectory_id=self.trajectory.id, keys=keys)
-
-
-def _is_point_only(example: Example) -> bool:
-    """Whether it is known where to act, but not on which box."""
-    return example.action.point is not None and (example.target is None or example.target.bbox is None)
 
 
 def _also(verdicts: Sequence[Verdict], objection: Verdict | None) -> tuple[str, ...]:

@@ -162,7 +162,11 @@ def _shown(element: Element) -> list[tuple[str, str]]:
     return sorted((one.name, normal(one.value)) for one in element.attributes)
 
 
-def seen(page: Observation, *, min_seen: float = 0.1) -> list[Element]:
+#: Share of an element that is enough to mislead.
+GLIMPSE: Final = 0.1
+
+
+def seen(page: Observation, *, min_seen: float = GLIMPSE) -> list[Element]:
     """Elements that a person could see enough of to be misled: at least a tenth."""
     return [one for one in page.elements if one.seen >= min_seen and one.bbox is not None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,11 +32,16 @@ def key(example: Example) -> str:
 
 
 def _whole(point: Point | None) -> Point | None:
-    return None if point is None else Point(float(round(point.x)), float(round(point.y)))
+    return None if point is None else Point(_rounded(point.x), _rounded(point.y))
 
 
-def _whole_box(box: BBox) -> tuple[int, int, int, int]:
-    return round(box.x), round(box.y), round(box.width), round(box.height)
+def _whole_box(box: BBox) -> tuple[float, float, float, float]:
+    return _rounded(box.x), _rounded(box.y), _rounded(box.width), _rounded(box.height)
+
+
+def _rounded(number: float) -> float:
+    """What is no number stays what it is, for a gate to reject."""
+    return float(round(number)) if math.isfinite(number) else number
 
 
 def same_pixels(pictures: Sequence[Any]) -> list[list[int]]:

@@ -139,7 +139,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
     task n; without a seed one is drawn that is no test seed. `reset(options={"task": task})` plays a task of one's own.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
     takes a seed (page i plays seed + i), a list of seeds, or none.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,

@@ -67,6 +67,7 @@ class Frame:
     listening: set[int] = field(default_factory=set)
     tree: dict[int, Named] = field(default_factory=dict)
     tree_key: str = "never"
+    stopped: bool = False
     restless: bool = False
     awaited: bool = False
 
@@ -96,8 +97,10 @@ class Frame:
         """The value of an expression that gives JSON text, or a promise of it (`wait`)."""
         return json.loads(await self.value(expression, limit, wait=wait))
 
-    async def new_nodes(self, limit: float = 5.0) -> list[tuple[int, int]]:
+    async def new_nodes(self, serials: list[int], limit: float = 5.0) -> list[tuple[int, int]]:
         """Learn the node numbers of new elements; (host, root) node numbers of closed shadow roots found on the way."""
+        if not serials:
+            return []
         result = await self.evaluate("cuadata.fresh()", limit, serializationOptions=NUMBERS)
         closed: list[tuple[int, int]] = []
         numbers: list[int] = []
@@ -107,7 +110,6 @@ class Frame:
             shadow = (value.get("shadowRoot") or {}).get("value", {})
             if shadow.get("mode") == "closed":
                 closed.append((numbers[-1], int(shadow["backendNodeId"])))
-        serials = await self.told("cuadata.freshSerials()", limit)
         self.nodes.update({s: n for s, n in zip(serials, numbers, strict=True) if s})
         return closed
 
@@ -146,11 +148,13 @@ class Frames:
         self._held: dict[str, Frame] = {}
         self._others: dict[Any, CDPSession | None] = {}
         self._tried: dict[Any, str] = {}
+        self._top: Frame | None = None
 
     async def read(self, limit: float = 5.0) -> list[Frame]:
         """The documents there are now, parents before children; a document seen before is the same object."""
         found: list[Frame] = []
         await self._read_session(self.session, None, found, limit)
+        self._top = found[0]
         for frame, session in await self._separate(len(found)):
             try:
                 await self._read_session(session, None, found, limit)
@@ -163,7 +167,9 @@ class Frames:
         return found
 
     async def top(self, limit: float = 5.0) -> Frame:
-        """The main document, without a look at the frames in it."""
+        """The main document, without a look at the frames in it; asked for only where it may be another."""
+        if self._top is not None and self._top.world is not None:
+            return self._top
         found: list[Frame] = []
         await self._read_session(self.session, None, found, limit)
         return found[0]

@@ -16,7 +16,10 @@ from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
 #: Rooms of gates from the cheapest and plainest reason to the subtlest; a row is counted under its first objection.
-ORDER = ("screenshot", "action", "privacy", "target", "reference", "relation", "effect", "difficulty")
+ORDER = (
+    *("files", "screenshot", "benchmark", "privacy", "convention", "box", "action", "instruction"),
+    *("stale", "target", "reference", "ambiguous", "relation", "effect", "difficulty"),
+)
 LAST = ("duplicates",)
 
 
@@ -31,7 +34,7 @@ class Chosen:
         """What the gate says. An exception names the example and the gate: it is a fault of the gate."""
         gate: Any = gates[self.name]
         try:
-            verdict: Verdict = gate(candidate, **dict(self.options))
+            verdict: Verdict = gate(candidate, **dict(self.options)) if self.options else gate(candidate)
         except Exception as error:
             error.add_note(f"gate {self.name} failed on example {candidate.example.id}")
             raise
@@ -83,6 +86,8 @@ def _value(text: str, default: Any, place: str) -> Any:
         value = text
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if isinstance(default, tuple):
+        value = tuple(value) if isinstance(value, list) else (text,)
     if default is not None and type(value) is not type(default):
         raise CallError(f"{place} is {text!r}; wanted a {type(default).__name__}, such as {default!r}")
     return value

@@ -2,19 +2,20 @@
 
 The element is hidden, then flooded with black and with white, and the pictures compared. Where hiding changes nothing,
 nothing of it is seen. Else the share of its area is measured in which black and white differ: that much of it shows through
-whatever lies above, whether it holds text, a picture or a plain box.
+whatever lies above, whether it holds text, a picture or a plain box. Elements that do not touch share their pictures.
 """
 
 from __future__ import annotations
 
-import math
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cuadata.frames import FrameGone
+from cuadata.frames import Frame, FrameGone
+from cuadata.geometry import clip, intersection
 from cuadata.image import rgb
 from cuadata.loop import Stuck
-from cuadata.types import BBox, Element, Image, Observation
+from cuadata.types import BBox, Element, Observation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,84 +30,95 @@ LEVELS = 12
 MIN_PIXELS = 6
 #: What lets less than this share of black against white through hides what lies under it.
 MIN_THROUGH = 0.3
+#: Elements nearer to each other than this get pictures of their own, CSS px.
+MARGIN = 3.0
 
 
 async def measure(page: AsyncPage, ids: list[int], observation: Observation | None) -> Observation:
     """An observation in which `Evidence.pixels` of these elements is measured; those that are gone are left as they are."""
     held = observation or await page.observe()
-    found: dict[int, float] = {}
-    for id in ids:
-        element = next((e for e in held.elements if e.id == id), None)
-        if element is None:
-            continue
-        share = await _measure_one(page.tab, element, page.device_pixel_ratio, held)
-        if share is not None:
-            found[id] = share
+    wanted = [e for e in held.elements if e.id in set(ids)]
+    shares = {e.id: 0.0 for e in wanted if e.bbox is None or clip(e.bbox, held.viewport) is None}
+    for batch in batches([e for e in wanted if e.id not in shares]):
+        shares.update(await _measure(page.tab, batch, page.device_pixel_ratio))
     elements = tuple(
-        replace(e, evidence=replace(e.evidence, pixels=found[e.id])) if e.id in found else e for e in held.elements
+        replace(e, evidence=replace(e.evidence, pixels=shares[e.id])) if e.id in shares else e for e in held.elements
     )
     return replace(held, elements=elements)
 
 
-async def _measure_one(tab: Tab, element: Element, ratio: float, held: Observation) -> float | None:
-    clip = _clip(element, held)
-    if clip is None:
-        return 0.0
-    target = tab.find(element.id)
-    if target is None:
-        return None
-    frame, serial = target
+def batches(elements: list[Element]) -> list[list[Element]]:
+    """The elements in groups in which no two touch."""
+    groups: list[list[Element]] = []
+    for element in elements:
+        box = _grown(element)
+        free = (g for g in groups if all(intersection(box, _grown(other)) is None for other in g))
+        group = next(free, None)
+        if group is None:
+            groups.append([element])
+        else:
+            group.append(element)
+    return groups
+
+
+def _grown(element: Element) -> BBox:
+    box = element.bbox or BBox(0, 0, 0, 0)
+    return BBox(box.x - MARGIN, box.y - MARGIN, box.width + 2 * MARGIN, box.height + 2 * MARGIN)
+
+
+async def _measure(tab: Tab, batch: list[Element], ratio: float) -> dict[int, float]:
+    """Shares of elements that do not touch, from five pictures of the viewport; empty where the page moved or went away."""
+    numbers: dict[Frame, list[int]] = {}
+    found = [e for e in batch if tab.find(e.id) is not None]
+    for element in found:
+        frame, serial = tab.find(element.id) or (None, 0)
+        if frame is not None:
+            numbers.setdefault(frame, []).append(serial)
     pictures: dict[str, NDArray[np.uint8]] = {}
     try:
-        await frame.value("cuadata.hold(), 0")
-        plain = _pixels(await tab.shoot(ratio, [], clip=clip))
-        for look in ("hide", "black", "white"):
-            if not await frame.value(f"cuadata.paintAs({serial}, '{look}')"):
-                return None
-            shown = _pixels(await tab.shoot(ratio, [], clip=clip))
-            if plain is None or shown is None or shown.shape != plain.shape:
-                return None
-            pictures[look] = shown
-        await frame.value("cuadata.restore(), 0")
-        again = _pixels(await tab.shoot(ratio, [], clip=clip))
+        for frame in numbers:
+            await frame.value("cuadata.hold(), 0")
+        for look in ("plain", "hide", "black", "white", "again"):
+            for frame, serials in numbers.items():
+                painted = look in ("hide", "black", "white")
+                await frame.value(f"cuadata.paintAs({serials}, '{look}'), 0" if painted else "cuadata.restore(), 0")
+            shot = await tab.shoot(ratio, [])
+            if shot is None or shot.data is None:
+                return {}
+            pictures[look] = rgb(shot.data)
     except (FrameGone, Stuck, ValueError):
-        return None
+        return {}
     finally:
-        for script in ("cuadata.restore(), 0", "cuadata.release()"):
-            try:
-                await frame.value(script, 3)
-            except (FrameGone, Stuck, ValueError):
-                pass
-    if plain is None or again is None or again.shape != plain.shape:
-        return None
-    return _share(element, clip, ratio, plain, again, pictures)
+        for frame in numbers:
+            with contextlib.suppress(FrameGone, Stuck, ValueError):
+                await frame.value("cuadata.restore(), cuadata.release(), 0", 3)
+    if len({p.shape for p in pictures.values()}) != 1:
+        return {}
+    return {e.id: _share(e, ratio, pictures) for e in found}
 
 
-def _share(
-    element: Element,
-    clip: dict[str, float],
-    ratio: float,
-    plain: NDArray[np.uint8],
-    again: NDArray[np.uint8],
-    pictures: dict[str, NDArray[np.uint8]],
-) -> float:
+def _share(element: Element, ratio: float, pictures: dict[str, NDArray[np.uint8]]) -> float:
     """Share of the element's area that is seen, 0 to 1."""
     import numpy as np
 
-    still = _apart(plain, again) <= LEVELS
-    mask = np.zeros(plain.shape[:2], dtype=np.bool_)
-    for rect in element.evidence.rects or (element.bbox,):
-        if rect is None:
-            continue
-        left, top = (rect.x - clip["x"]) * ratio, (rect.y - clip["y"]) * ratio
-        right, bottom = left + rect.width * ratio, top + rect.height * ratio
-        mask[max(round(top), 0) : max(round(bottom), 0), max(round(left), 0) : max(round(right), 0)] = True
-    changed = (_apart(plain, pictures["hide"]) > LEVELS) & still
-    if int(changed.sum()) < MIN_PIXELS:
+    tall, wide = pictures["plain"].shape[:2]
+    box = _grown(element)
+    left, top = max(round(box.x * ratio), 0), max(round(box.y * ratio), 0)
+    right, bottom = min(round(box.right * ratio), wide), min(round(box.bottom * ratio), tall)
+    if right <= left or bottom <= top:
         return 0.0
-    through = (_apart(pictures["black"], pictures["white"]) >= MIN_THROUGH * 255) & still & mask
-    area = sum(r.area for r in element.evidence.rects) * ratio * ratio or float(mask.sum()) or 1.0
-    return round(min(float(through.sum()) / area, 1.0), 4)
+    part = {name: picture[top:bottom, left:right] for name, picture in pictures.items()}
+    still = _apart(part["plain"], part["again"]) <= LEVELS
+    if int(((_apart(part["plain"], part["hide"]) > LEVELS) & still).sum()) < MIN_PIXELS:
+        return 0.0
+    mask = np.zeros(still.shape, dtype=np.bool_)
+    rects = element.evidence.rects or ((element.bbox,) if element.bbox is not None else ())
+    for rect in rects:
+        rows = slice(max(round(rect.y * ratio) - top, 0), max(round(rect.bottom * ratio) - top, 0))
+        mask[rows, max(round(rect.x * ratio) - left, 0) : max(round(rect.right * ratio) - left, 0)] = True
+    through = (_apart(part["black"], part["white"]) >= MIN_THROUGH * 255) & still & mask
+    area = sum(rect.area for rect in rects) * ratio * ratio
+    return round(min(float(through.sum()) / max(area, 1.0), 1.0), 4)
 
 
 def _apart(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.int16]:
@@ -115,20 +127,3 @@ def _apart(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.int16
 
     apart: NDArray[np.int16] = np.abs(one.astype(np.int16) - other.astype(np.int16)).max(axis=2)
     return apart
-
-
-def _pixels(picture: Image | None) -> NDArray[np.uint8] | None:
-    return None if picture is None or picture.data is None else rgb(picture.data)
-
-
-def _clip(element: Element, held: Observation) -> dict[str, float] | None:
-    """The whole px around the part of an element that is on the screen; None where nothing is."""
-    box: BBox | None = element.bbox
-    if box is None:
-        return None
-    left, top = max(math.floor(box.x) - 2, 0), max(math.floor(box.y) - 2, 0)
-    right = min(math.ceil(box.right) + 2, held.viewport.width)
-    bottom = min(math.ceil(box.bottom) + 2, held.viewport.height)
-    if right - left < 1 or bottom - top < 1:
-        return None
-    return {"x": left, "y": top, "width": right - left, "height": bottom - top}

@@ -27,20 +27,22 @@ class BadImage(ValueError):
 def from_bytes(data: bytes, *, phash: bool = True, path: str | None = None, keep: bool = True) -> Image:
     """Describe an encoded picture.
 
-    `phash=False` leaves the perceptual hash empty and decodes nothing: 50 times cheaper, sizes still read from the header.
+    `phash=False` leaves the perceptual hash and the colours empty and decodes nothing: 50 times cheaper, sizes still read
+    from the header.
     `keep=False` leaves the bytes out, for pictures that stay in a file. Raises BadImage.
     """
     kind, width, height = header(data)
-    described = Image(
+    pixels = rgb(data) if phash else None
+    return Image(
         sha256=hashlib.sha256(data).hexdigest(),
         width=width,
         height=height,
         format=kind,
-        phash=perceptual_hash(rgb(data)) if phash else "",
+        phash="" if pixels is None else perceptual_hash(pixels),
+        colours="" if pixels is None else colours(pixels),
         path=path,
         data=data if keep else None,
     )
-    return described
 
 
 def from_file(path: Path | str, *, phash: bool = True) -> Image:
@@ -155,6 +157,21 @@ def perceptual_hash(pixels: NDArray[np.uint8]) -> str:
     low = np.round(low, 6)
     bits = low > np.median(low[1:])
     return f"{int(''.join('1' if b else '0' for b in bits), 2):016x}"
+
+
+def colours(pixels: NDArray[np.uint8]) -> str:
+    """Averages of 8x8 cells of an RGB picture, 192 bytes in base64: tells pictures apart whose hashes agree.
+
+    A hash of 64 bits sees the rough pattern only, and all flat pictures have one. Large pictures are sampled at every n-th
+    pixel, about 16,000 in all.
+    """
+    import base64
+
+    from PIL import Image as Pillow
+
+    step = max(1, round((pixels.shape[0] * pixels.shape[1] / 16384) ** 0.5))
+    sampled = Pillow.fromarray(pixels[step // 2 :: step, step // 2 :: step].copy())
+    return base64.b64encode(sampled.resize((8, 8), Pillow.Resampling.BOX).tobytes()).decode()
 
 
 def hash_distance(one: str, other: str) -> int:

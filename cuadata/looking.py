@@ -89,15 +89,12 @@ async def _look(
         try:
             if wait and (why := await settle(page, since)) is not None and attempt == 0:
                 notes.append(f"the page did not stand still: {why}")
-            verify = wait and attempt < TRIES - 2
+            verify = wait and attempt == 0
             return await tab.look(
                 screenshot=screenshot, ratio=page.device_pixel_ratio, limit=3 * page.limit, verify=verify
             )
         except Moved:
-            last = "the page moves by itself: picture and evidence may differ"
-            wait = wait and attempt == 0
-            if not wait:
-                notes.append(last)
+            last = "the page moves by itself"
         except Stuck as error:
             last = str(error)
             freed = await tab.free()

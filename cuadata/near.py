@@ -1,15 +1,18 @@
-"""Near-duplicate pictures among many: found by perceptual hash in bands, confirmed on small colour pictures.
+"""Near-duplicate pictures among many, by what was taken of them when they were recorded: no picture is decoded.
 
-Two pictures are near when their 64-bit hashes differ in at most `distance` bits and their 16x16 colour pictures by at most
-`level` grey levels on average. The hash alone is not enough: all flat pictures share one, whatever their colour.
+Two pictures are near when their 64-bit perceptual hashes differ in at most `distance` bits and their 8x8 colours by at
+most `level` grey levels on average. The hash alone is not enough: all flat pictures share one, whatever their colour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import base64
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from cuadata import image
+from cuadata.errors import DataError
+from cuadata.types import Image
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,28 +20,60 @@ if TYPE_CHECKING:
 
 DISTANCE = 4
 LEVEL = 3.0
-SIDE = 16
-#: Below this spread of grey levels a small picture says nothing but its colour: only equal ones are near.
+#: Below this spread of grey levels the cells say nothing but the picture's colour: only equal ones are near.
 FLAT = 1.0
-
-#: Index of pictures -> their small pictures, (n, SIDE, SIDE, 3) uint8.
-Load = Callable[[Sequence[int]], "NDArray[np.uint8]"]
+_CELLS = 8 * 8 * 3
 
 
-def small(data: bytes) -> NDArray[np.uint8]:
-    """The picture as a person sees it, averaged to SIDE x SIDE cells: (SIDE, SIDE, 3) uint8. Raises BadImage."""
-    import numpy as np
-    from PIL import Image as Pillow
+class Looks:
+    """What distinct pictures look like, numbered as they first appear; pictures that look the same share a number."""
 
-    pixels = Pillow.fromarray(image.rgb(data))
-    return np.asarray(pixels.resize((SIDE, SIDE), Pillow.Resampling.BOX))
+    def __init__(self) -> None:
+        self._place: dict[bytes, int] = {}
+        self._hashes = bytearray()
+        self._colours = bytearray()
 
+    def __len__(self) -> int:
+        return len(self._place)
 
-def numbers(hashes: Sequence[str]) -> NDArray[np.uint64]:
-    """Hexadecimal hashes as 64-bit numbers."""
-    import numpy as np
+    def place(self, picture: Image) -> int:
+        """The number of a picture's look. One without hash or colours is decoded for it; DataError where that fails."""
+        if not picture.phash or not picture.colours:
+            try:
+                picture = image.from_bytes(image.read(picture), keep=False)
+            except (ValueError, OSError) as error:
+                raise DataError(f"it has no look: {error}", place=f"picture {picture.sha256[:12]}") from error
+        look = bytes.fromhex(picture.phash) + base64.b64decode(picture.colours)
+        if len(look) != 8 + _CELLS:
+            raise DataError("its hash or its colours are not of their length", place=f"picture {picture.sha256[:12]}")
+        held = self._place.get(look)
+        if held is None:
+            held = self._place[look] = len(self._place)
+            self._hashes += look[:8]
+            self._colours += look[8:]
+        return held
 
-    return np.array([int(h, 16) for h in hashes], dtype=np.uint64)
+    def near_pairs(
+        self, apart: NDArray[np.int64], *, distance: int = DISTANCE, level: float = LEVEL
+    ) -> Iterator[NDArray[np.int64]]:
+        """Pairs of near looks, as blocks (n, 2). Pairs with one number in `apart`, or with a negative one, are left out.
+
+        `apart` holds a number for each look; it may be changed between blocks.
+        """
+        import numpy as np
+
+        hashes = np.frombuffer(bytes(self._hashes), dtype=">u8").astype(np.uint64)
+        cells = np.frombuffer(bytes(self._colours), dtype=np.uint8).reshape(-1, _CELLS)
+        flat = cells.reshape(-1, 64, 3).std(axis=1).max(axis=1, initial=0) < FLAT
+        for block in close_pairs(hashes, distance):
+            held = apart[block]
+            pairs = block[(held[:, 0] != held[:, 1]) & (held >= 0).all(axis=1)]
+            for first in range(0, len(pairs), 4096):
+                some = pairs[first : first + 4096]
+                off = np.abs(cells[some[:, 0]].astype(np.int16) - cells[some[:, 1]]).mean(axis=1)
+                same = np.where(flat[some].any(axis=1), off == 0, off <= level)
+                if same.any():
+                    yield some[same]
 
 
 def close_pairs(hashes: NDArray[np.uint64], distance: int = DISTANCE) -> Iterator[NDArray[np.int64]]:
@@ -52,8 +87,9 @@ def close_pairs(hashes: NDArray[np.uint64], distance: int = DISTANCE) -> Iterato
 
     for band in _bands(hashes, distance + 1):
         order = np.argsort(band, kind="stable")
-        starts = np.flatnonzero(np.diff(band[order], prepend=~band[order[:1]]))
-        end = np.repeat([*starts[1:], len(order)], np.diff([*starts, len(order)]))
+        cuts = np.flatnonzero(np.diff(band[order])) + 1
+        ends = np.append(cuts, len(order))
+        end = np.repeat(ends, np.diff(ends, prepend=0))
         sorted_hashes, active = hashes[order], np.arange(len(order))
         for step in range(1, len(order)):
             active = active[active + step < end[active]]
@@ -69,8 +105,8 @@ def _bands(hashes: NDArray[np.uint64], count: int) -> Iterator[NDArray[np.uint64
     """The bits of each hash that belong to a band, for `count` bands that together hold all 64."""
     import numpy as np
 
-    bits = (hashes[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
-    by_variety = np.argsort(np.abs(bits.mean(axis=0) - 0.5), kind="stable")
+    share = np.array([((hashes >> np.uint64(bit)) & np.uint64(1)).mean() if len(hashes) else 0.0 for bit in range(64)])
+    by_variety = np.argsort(np.abs(share - 0.5), kind="stable")
     for band in range(count):
         mask = np.bitwise_or.reduce(np.uint64(1) << by_variety[band::count].astype(np.uint64))
         yield hashes & mask
@@ -81,49 +117,11 @@ def ones(values: NDArray[np.uint64]) -> NDArray[Any]:
     import numpy as np
 
     if hasattr(np, "bitwise_count"):
-        return np.bitwise_count(values)
+        counted: NDArray[Any] = np.bitwise_count(values)
+        return counted
     u = np.uint64
     v = values - ((values >> u(1)) & u(0x5555555555555555))
     v = (v & u(0x3333333333333333)) + ((v >> u(2)) & u(0x3333333333333333))
     v = (v + (v >> u(4))) & u(0x0F0F0F0F0F0F0F0F)
-    return (v * u(0x0101010101010101)) >> u(56)
-
-
-def alike(one: NDArray[np.uint8], other: NDArray[np.uint8], level: float = LEVEL) -> NDArray[np.bool_]:
-    """Whether small pictures (n, SIDE, SIDE, 3) show the same, pair by pair."""
-    import numpy as np
-
-    left, right = one.astype(np.int16), other.astype(np.int16)
-    apart = np.abs(left - right).mean(axis=(1, 2, 3))
-    flat = np.minimum(left.std(axis=(1, 2)).max(axis=1), right.std(axis=(1, 2)).max(axis=1)) < FLAT
-    return np.where(flat, apart == 0, apart <= level)
-
-
-def near_pairs(
-    hashes: NDArray[np.uint64],
-    load: Load,
-    *,
-    parted: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None = None,
-    distance: int = DISTANCE,
-    level: float = LEVEL,
-) -> Iterator[NDArray[np.int64]]:
-    """Pairs of near pictures, as blocks of index pairs (n, 2).
-
-    `parted` says of a block which pairs are of interest, asked anew for every block; only those are decoded, through
-    `load`, each picture once.
-    """
-    import numpy as np
-
-    place = np.full(len(hashes), -1, dtype=np.int64)
-    held = np.empty((0, SIDE, SIDE, 3), dtype=np.uint8)
-    for block in close_pairs(hashes, distance):
-        pairs = block if parted is None else block[parted(block)]
-        fresh = np.unique(pairs[place[pairs] < 0])
-        if len(fresh):
-            place[fresh] = np.arange(len(held), len(held) + len(fresh))
-            held = np.concatenate([held, load([int(i) for i in fresh])])
-        for first in range(0, len(pairs), 4096):
-            some = pairs[first : first + 4096]
-            same = alike(held[place[some[:, 0]]], held[place[some[:, 1]]], level)
-            if same.any():
-                yield some[same]
+    summed: NDArray[Any] = (v * u(0x0101010101010101)) >> u(56)
+    return summed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -34,23 +34,25 @@ class Store:
         if held is None:
             path = picture.path or str(self.journal.keep_picture(picture, image.read(picture)))
             size = len(picture.data) if picture.data is not None else os.path.getsize(path)
-            phash = picture.phash or _hash(picture)
-            held = self._held[picture.sha256] = replace(picture, data=None, path=path, phash=phash), size
+            looked_at = picture if picture.phash and picture.colours else _look(picture)
+            held = self._held[picture.sha256] = replace(looked_at, data=None, path=path), size
         return held
 
 
-def _hash(picture: Image) -> str:
+def _look(picture: Image) -> Image:
+    """The picture with its hash and colours, both empty where it does not decode."""
     try:
-        return image.perceptual_hash(image.rgb(image.read(picture)))
+        pixels = image.rgb(image.read(picture))
     except image.BadImage:
-        return ""
+        return replace(picture, phash="", colours="")
+    return replace(picture, phash=image.perceptual_hash(pixels), colours=image.colours(pixels))
 
 
 def entry(config: str, row: Any, store: Store, *, keys: Sequence[str], place: str, **about: Any) -> Entry:
     """A row as the journal holds it. `keys` are the columns that keep rows together in splits."""
     shown = {
         column.name: value
-        for column in schema.columns(type(row))
+        for column in schema.columns(cast(Any, type(row)))
         if isinstance(value := getattr(row, column.name), Image) and value.sha256
     }
     stored = {name: store.put(picture) for name, picture in shown.items()}

@@ -20,6 +20,7 @@ globalThis.cuadata ??= (() => {
     id: property("id"),
     attribute: property("getAttribute"),
     has: property("hasAttribute"),
+    names: property("getAttributeNames"),
     matches: property("matches"),
     all: property("querySelectorAll"),
     rects: property("getClientRects"),
@@ -38,15 +39,14 @@ globalThis.cuadata ??= (() => {
   let last = 0;
   let deaf = []; // elements of the last walk that let the pointer through
   let total = 0; // elements of the last walk
-  let told = [];
-  let fresh = []; // elements whose node number the browser has not told yet
+  let fresh = new Set(); // elements whose node number the browser has not told yet
 
   const serial = (e) => {
     let number = serials.get(e);
     if (number === undefined) {
       serials.set(e, (number = ++last));
       elements.set(number, new WeakRef(e));
-      fresh.push(e);
+      fresh.add(e);
     }
     return number;
   };
@@ -93,7 +93,7 @@ globalThis.cuadata ??= (() => {
 
   /** Why an element takes input: tag, role, tabindex, editable, listener, pointer; empty where it does not. */
   const takesInput = (e, tag, style) => {
-    if (tag === "a") return $.has(e, "href") || listening.has(e) || style.cursor === "pointer" ? "tag" : "";
+    if (tag === "a") return $.has(e, "href") || listening.has(e) || style?.cursor === "pointer" ? "tag" : "";
     if (tag === "input" && $.attribute(e, "type") === "hidden") return "";
     if (tag === "video" || tag === "audio") return $.has(e, "controls") ? "tag" : listening.has(e) ? "listener" : "";
     if (tag === "label") return e.control || listening.has(e) ? "tag" : "";
@@ -103,7 +103,7 @@ globalThis.cuadata ??= (() => {
     if (focusable(e) && tag !== "dialog" && role !== "dialog") return "tabindex";
     if (editable(e)) return "editable";
     if (listening.has(e)) return "listener";
-    if (style.cursor === "pointer") {
+    if (style?.cursor === "pointer") {
       const parent = flatParent(e);
       if (!parent || getComputedStyle(parent).cursor !== "pointer") return "pointer";
     }
@@ -155,6 +155,8 @@ globalThis.cuadata ??= (() => {
     chosen = wanted.map(() => []);
     ids = new WeakMap();
     places = new WeakMap();
+    const large = document.getElementsByTagName("*").length > LARGE;
+    away = untold = 0;
     walk(document, (e, root) => {
       if (root !== roots[roots.length - 1] && !roots.includes(root)) roots.push(root);
       const tag = $.name(e);
@@ -163,6 +165,12 @@ globalThis.cuadata ??= (() => {
       total++;
       const asked = wanted.length > 0 && pick(e);
       if (NEVER.has(tag) && !asked) return;
+      if (large && !asked && isAway(e)) {
+        const acts = takesInput(e, tag, null);
+        if (acts && ++away <= MOST_AWAY) found.push({ e, tag, acts, root, away: true });
+        else untold++;
+        return;
+      }
       const style = getComputedStyle(e);
       if (style.pointerEvents === "none" || e.inert === true) deaf.push(e);
       if (mayHost(e, tag)) hosts.push(e);
@@ -173,8 +181,17 @@ globalThis.cuadata ??= (() => {
       if (!asked && e instanceof SVGElement && tag !== "svg" && !acts && !$.has(e, "role")) return;
       found.push({ e, tag, style, acts, dialog, scroller, root });
     });
-    for (const host of hosts) fresh.push(host);
+    for (const host of hosts) fresh.add(host);
     return found;
+  };
+  //: A page of more elements than this is told in full only where it is on the screen; beyond, this many that take input.
+  const LARGE = 5000, MOST_AWAY = 1500;
+  let away = 0, untold = 0;
+  /** Whether an element of a large page is not on the screen, or not rendered. */
+  const isAway = (e) => {
+    const r = $.box(e);
+    if (r.width || r.height) return r.right <= 0 || r.bottom <= 0 || r.left >= innerWidth || r.top >= innerHeight;
+    return !$.shown(e) || r.right <= 0 || r.bottom <= 0 || r.left >= innerWidth || r.top >= innerHeight;
   };
   let roots = [document]; // the document and the shadow roots of the last walk
   let wanted = []; // selectors of elements that are told whatever they are
@@ -256,7 +273,7 @@ globalThis.cuadata ??= (() => {
   // --- what an element says -------------------------------------------------------------------------------------------
   const fold = (text) => text.replace(/\s+/g, " ").trim();
   const SECRET = "\u2022";
-  const textOf = (e, tag) => {
+  const textOf = (e, tag, style) => {
     if (tag === "input") {
       const type = e.type;
       if (type === "password") return SECRET.repeat(Math.min(e.value.length, 32));
@@ -265,16 +282,15 @@ globalThis.cuadata ??= (() => {
     if (tag === "textarea") return fold(e.value).slice(0, 200);
     if (tag === "select") return fold([...e.selectedOptions].map((o) => o.label).join(", ")).slice(0, 200);
     const raw = $.text(e);
-    if (raw.length > 2000) return "";
-    return fold((e instanceof HTMLElement ? e.innerText : raw) ?? "").slice(0, 200);
+    if (raw.length > 2000 || !raw) return "";
+    // What is rendered may differ from what is written, in case and by hidden parts; that costs a layout to ask.
+    const plain = !(e instanceof HTMLElement) || (!$.count(e) && (!style || style.textTransform === "none"));
+    return fold(plain ? raw : e.innerText).slice(0, 200);
   };
-  const TOLD = ["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state"];
+  const TOLD = new Set(["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state"]);
   const attributesOf = (e) => {
     const told = [];
-    for (const name of TOLD) {
-      const value = $.attribute(e, name);
-      if (value !== null) told.push([name, value.slice(0, 300)]);
-    }
+    for (const name of $.names(e)) if (TOLD.has(name)) told.push([name, $.attribute(e, name).slice(0, 300)]);
     return told;
   };
 
@@ -291,14 +307,15 @@ globalThis.cuadata ??= (() => {
     rootsNow: () => roots,
     deafNow: () => deaf,
     totalNow: () => total,
+    untoldNow: () => untold,
     newRound: () => void stamp++,
     /** Elements that the browser has not numbered yet; asked for with deep serialisation, which tells their numbers. */
     fresh: () => {
-      told = [...new Set(fresh)]; // a second mention would come without its number
-      fresh = [];
+      const told = [...fresh];
+      fresh = new Set();
       return told;
     },
-    /** Our numbers of the elements that `fresh` gave last; 0 for those that were only asked for their shadow root. */
-    freshSerials: () => JSON.stringify(told.map((e) => serials.get(e) ?? 0)),
+    /** Our numbers of the elements that `fresh` will give; 0 for those that are only asked for their shadow root. */
+    freshSerials: () => Array.from(fresh, (e) => serials.get(e) ?? 0),
   };
 })();

@@ -48,9 +48,13 @@ globalThis.cuadata.quiet ??= (() => {
     const add = (text) => {
       for (let i = 0; i < text.length; i++) sum = (sum * 31 + text.charCodeAt(i)) | 0;
     };
-    for (const root of watchedRoots())
-      for (const e of root.querySelectorAll("input,select,textarea,details,dialog,option"))
-        add(`${e.checked}${e.indeterminate}${e.value}${e.selectedIndex}${e.open}${e.disabled}${e.selected}`);
+    for (const root of watchedRoots()) {
+      for (const e of root.querySelectorAll("input,select,textarea")) {
+        sum = (sum * 31 + (e.checked ? 1 : 0) + (e.indeterminate ? 2 : 0) + (e.disabled ? 4 : 0) + (e.selectedIndex ?? 0) * 8) | 0;
+        if (e.type !== "checkbox" && e.type !== "radio") add(e.value);
+      }
+      for (const e of root.querySelectorAll("details,dialog,option:checked")) sum = (sum * 31 + (e.open ? 1 : 0) + (e.index ?? 0) * 2) | 0;
+    }
     return sum;
   };
   let known = [document];
@@ -258,26 +262,26 @@ globalThis.cuadata.quiet ??= (() => {
     e.dispatchEvent(new Event("change", { bubbles: true }));
     return JSON.stringify({ value: found.value, label: found.label });
   };
-  /** Take an element out of the picture, or flood it with one colour; `restore` takes that back. */
+  /** Take elements out of the picture, or flood them with one colour; `restore` takes that back. */
   let shown = [];
   const LOOKS = {
     hide: { opacity: 0, visibility: "hidden" },
-    black: { backgroundColor: "rgb(0,0,0)", backgroundImage: "none", filter: "brightness(0)", opacity: 1 },
-    white: { backgroundColor: "rgb(255,255,255)", backgroundImage: "none", filter: "brightness(0) invert(1)", opacity: 1 },
+    black: { backgroundColor: "rgb(0,0,0)", backgroundImage: "none", filter: "brightness(0)" },
+    white: { backgroundColor: "rgb(255,255,255)", backgroundImage: "none", filter: "brightness(0) invert(1)" },
   };
-  const paintAs = (number, look) => {
+  const paintAs = (given, look) => {
     restore();
-    const e = cuadata.element(number);
-    if (!e) return false;
-    const targets = getComputedStyle(e).display === "contents" ? [...e.children] : [e];
-    for (const target of targets) {
-      const own = { ...LOOKS[look] };
-      if (look !== "hide") delete own.opacity;
-      const animation = target.animate([own, own], { duration: 1e9, fill: "both" });
-      animation.playbackRate = 0;
-      shown.push(animation);
+    for (const number of given) {
+      const e = cuadata.element(number);
+      if (!e) continue;
+      // An area paints nothing: its image does. A box-less element is painted by what it holds.
+      const target = $.name(e) === "area" ? cuadata.boxes.imageOf(e) : e;
+      for (const one of getComputedStyle(e).display === "contents" ? e.children : [target]) {
+        const animation = one.animate([LOOKS[look], LOOKS[look]], { duration: 1e9, fill: "both" });
+        animation.playbackRate = 0;
+        shown.push(animation);
+      }
     }
-    return true;
   };
   const restore = () => {
     for (const animation of shown) animation.cancel();

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from cuadata import repeats, splits
-from cuadata.distinct import Pictures
+from cuadata import near, repeats, splits
 from cuadata.inputs import Part
 from cuadata.journal import Damage, Entry, Journal, Summary
 from cuadata.splits import Item, Splits
@@ -84,7 +83,7 @@ class Planner:
         self.left_out: set[tuple[int, str]] = set()  # piece and id of trajectories whose id is taken
         self.position: dict[str, int] = {}  # id of a trajectory with kept rows -> its place among the items
         self.workers = workers
-        self.pictures = Pictures(journal, workers)
+        self.looks = near.Looks()
         self.duplicates: dict[str, str] = {}  # id of an example -> id of the one that it repeats
         self.plan = Plan()
 
@@ -96,8 +95,7 @@ class Planner:
         chosen = splits.divide(
             items,
             self.wanted.fractions,
-            hashes=self.pictures.hashes,
-            load=self.pictures.load,
+            looks=self.looks,
             seed=self.wanted.seed,
             distance=self.wanted.distance,
             level=self.wanted.level,
@@ -106,8 +104,7 @@ class Planner:
         self.plan.leaks = splits.count_leaks(
             items,
             chosen.split,
-            hashes=self.pictures.hashes,
-            load=self.pictures.load,
+            looks=self.looks,
             keys=self.wanted.keys,
             distance=self.wanted.distance,
             level=self.wanted.level,
@@ -144,7 +141,7 @@ class Planner:
         keys: list[dict[str, None]] = []
         shown: list[dict[int, None]] = []
         weights = array("I")
-        for number, _, entry in self._entries():
+        for _, _, entry in self._entries():
             if entry.config in ASIDE or self._repeats(entry) is not None:
                 continue
             at = self.position.setdefault(entry.trajectory_id, len(keys))
@@ -153,7 +150,7 @@ class Planner:
                 shown.append({})
                 weights.append(0)
             keys[at].update(dict.fromkeys(entry.keys))
-            shown[at].update(dict.fromkeys(self.pictures.place(p, number) for p in entry.pictures))
+            shown[at].update(dict.fromkeys(map(self.looks.place, entry.pictures)))
             weights[at] += entry.config == "actions"
         return [Item(keys=tuple(k), pictures=tuple(p), weight=w) for k, p, w in zip(keys, shown, weights, strict=True)]
 

@@ -208,7 +208,7 @@ def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterato
                         ended.put(_tries(plan, out, stage, policy, *todo.get_nowait()))
             finally:
                 shared().run(stage.close(), 30)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             ended.put(error)
 
     with ThreadPoolExecutor(min(plan.workers, len(left))) as pool:
@@ -247,7 +247,7 @@ def attempt(plan: Plan, folder: Path, stage: Stage, policy: Policy, seed: int, s
     try:
         with clock.acting():
             loop.run(episode.begin(), LIMIT)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         with _writer(folder, episode.task, plan, stage) as writer:
             writer.close(Outcome(ended="error", reason=f"the page did not open: {error}"[:300]))
         return _line(folder, episode, seed, sample, clock, ended="error")

@@ -230,6 +230,7 @@ class Writer:
             data = image.read(picture)
             found = image.from_bytes(data, phash=False, keep=False)
             phash = picture.phash or image.perceptual_hash(pictures.load(data))
+            colours = picture.colours or image.colours(pictures.load(data))
         except ValueError as error:
             raise DataError(f"the picture cannot be stored: {error}", place=place) from error
         if found.sha256 != picture.sha256:
@@ -239,7 +240,7 @@ class Writer:
                 f"the picture is {found.width}x{found.height} px, its record says {picture.width}x{picture.height}",
                 place=place,
             )
-        described = replace(found, phash=phash)
+        described = replace(found, phash=phash, colours=colours)
         self._store(recording_files.picture_path(self.path, described, place), data)
         self._stored[described.sha256] = described
         return described

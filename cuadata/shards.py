@@ -27,7 +27,7 @@ _ROWS_BETWEEN_CHECKS = 8
 _COLUMN_OVERHEAD = 160
 
 
-def size(value: Any) -> int:
+def row_size(value: Any) -> int:
     """Bytes that a row of dicts, lists and plain values takes in a row group at most, compression not counted."""
     if value is None or isinstance(value, bool):
         return 2
@@ -36,9 +36,9 @@ def size(value: Any) -> int:
     if isinstance(value, str):
         return len(value.encode()) + 8
     if isinstance(value, Mapping):
-        return sum(map(size, value.values()))
+        return sum(map(row_size, value.values()))
     if isinstance(value, (list, tuple)):
-        return 2 + sum(map(size, value))
+        return 2 + sum(map(row_size, value))
     return 10
 
 
@@ -101,9 +101,9 @@ class Writer:
         self._group_size = self._overhead
         self._shard_size = 0
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Take one row. OSError where the disk does not."""
-        held = size(row)
+    def add(self, row: Mapping[str, Any], *, size: int | None = None) -> None:
+        """Take one row. `size`: bytes that it takes at most, where that is known. OSError where the disk does not."""
+        held = row_size(row) if size is None else size
         if self._rows and self._group_size + held > self.row_group_bytes:
             self._flush()
         if self._open is not None and self._shard_size + held > self.shard_bytes:

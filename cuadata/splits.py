@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cuadata import image, near, subsets
 from cuadata.errors import CallError
-from cuadata.types import Image
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: Columns whose equal values keep rows together; an empty value or None says nothing.
 KEYS = ("trajectory_id", "site", "template", "seed_block")
@@ -26,7 +20,7 @@ class Item:
     """Something that goes into one split as a whole: a row, or all rows of a trajectory."""
 
     keys: Annotated[tuple[str, ...], "what it shares with others, as `column=value`"]
-    pictures: Annotated[tuple[int, ...], "its pictures, as places in the list of distinct pictures"] = ()
+    pictures: Annotated[tuple[int, ...], "the looks of its pictures, see `near.Looks`"] = ()
     weight: Annotated[int, "rows that it stands for"] = 1
 
 
@@ -69,20 +63,18 @@ def divide(
     items: Sequence[Item],
     fractions: Mapping[str, float] = FRACTIONS,
     *,
-    hashes: Sequence[str] = (),
-    load: near.Load | None = None,
+    looks: near.Looks | None = None,
     seed: int = 0,
     distance: int = near.DISTANCE,
     level: float = near.LEVEL,
 ) -> Splits:
     """Group items by what they share, then fill the splits with whole groups, as near to `fractions` as they allow.
 
-    `hashes` are the perceptual hashes of the distinct pictures, and `load` brings their small pictures where a near pair
-    would join two groups. Sizes are exact wherever some choice of groups reaches them. The same items in the same order
-    and the same seed give the same splits. CallError for fractions that do not add up to 1.
+    Sizes are exact wherever some choice of groups reaches them. The same items in the same order and the same seed give
+    the same splits. CallError for fractions that do not add up to 1.
     """
     check(fractions)
-    sets = joined(items, hashes=hashes, load=load, distance=distance, level=level)
+    sets = joined(items, looks=looks, distance=distance, level=level)
     number: dict[int, int] = {}
     group = tuple(number.setdefault(sets.find(i), len(number)) for i in range(len(items)))
     weights = [0] * len(number)
@@ -115,15 +107,16 @@ def check(fractions: Mapping[str, float]) -> None:
 def joined(
     items: Sequence[Item],
     *,
-    hashes: Sequence[str] = (),
-    load: near.Load | None = None,
+    looks: near.Looks | None = None,
     distance: int = near.DISTANCE,
     level: float = near.LEVEL,
 ) -> Disjoint:
     """The items that may not part, as sets."""
+    import numpy as np
+
     sets = Disjoint(len(items))
     first: dict[str, int] = {}
-    owner = [-1] * len(hashes)
+    owner = [-1] * (len(looks) if looks is not None else 0)
     for place, item in enumerate(items):
         for key in item.keys:
             sets.join(place, first.setdefault(key, place))
@@ -131,22 +124,14 @@ def joined(
             if owner[picture] < 0:
                 owner[picture] = place
             sets.join(place, owner[picture])
-    if hashes and load is not None:
-        parted = partial(_parted, sets, owner)
-        for block in near.near_pairs(near.numbers(hashes), load, parted=parted, distance=distance, level=level):
+    if looks is not None and owner:
+        roots = np.array([sets.find(place) if place >= 0 else -1 for place in owner])
+        for block in looks.near_pairs(roots, distance=distance, level=level):
             for one, other in block:
-                sets.join(owner[one], owner[other])
+                low, high = sorted((roots[one], roots[other]))
+                sets.join(int(low), int(high))
+                roots[roots == high] = low  # the smaller stands for the joined set
     return sets
-
-
-def _parted(sets: Disjoint, owner: Sequence[int], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of each pair of pictures: whether their items are still apart."""
-    import numpy as np
-
-    used = np.unique(pairs)
-    root = {int(p): sets.find(owner[p]) if owner[p] >= 0 else -1 for p in used}
-    roots = np.array([root[int(p)] for p in used])[np.searchsorted(used, pairs)]
-    return (roots[:, 0] != roots[:, 1]) & (roots >= 0).all(axis=1)
 
 
 def assign(
@@ -162,10 +147,10 @@ def assign(
     """The split of each row (dicts or dataclasses), by the columns `keys` and the picture columns `pictures`.
 
     Pictures may be `Image`, bytes, paths or `{bytes, path}`, also in lists. Near is: at most `distance` bits of the
-    perceptual hash apart, and at most `level` grey levels on average over a 16x16 picture.
+    perceptual hash apart, and at most `level` grey levels on average over 8x8 cells.
     """
-    items, table = _items(rows, keys, pictures)
-    return divide(items, fractions, hashes=table.hashes(), load=table.load, seed=seed, distance=distance, level=level)
+    items, looks = _items(rows, keys, pictures)
+    return divide(items, fractions, looks=looks, seed=seed, distance=distance, level=level)
 
 
 def leaks(
@@ -177,85 +162,60 @@ def leaks(
     distance: int = near.DISTANCE,
     level: float = near.LEVEL,
 ) -> dict[str, int]:
-    """How many values of each key, how many equal pictures and how many near pairs stand in more than one split."""
-    items, table = _items(rows, keys, pictures)
-    return count_leaks(items, split, hashes=table.hashes(), load=table.load, distance=distance, level=level, keys=keys)
+    """How many values of each key, how many pictures and how many near pairs stand in more than one split."""
+    items, looks = _items(rows, keys, pictures)
+    return count_leaks(items, split, looks=looks, keys=keys, distance=distance, level=level)
 
 
 def count_leaks(
     items: Sequence[Item],
     split: Sequence[str],
     *,
-    hashes: Sequence[str] = (),
-    load: near.Load | None = None,
+    looks: near.Looks | None = None,
     keys: Sequence[str] = KEYS,
     distance: int = near.DISTANCE,
     level: float = near.LEVEL,
 ) -> dict[str, int]:
     """The leak report: what is shared across splits, counted by kind. Zero everywhere where nothing leaks."""
+    import numpy as np
+
+    number = {name: place for place, name in enumerate(dict.fromkeys(split))}
     seen: dict[str, set[str]] = {}
-    where: list[set[str]] = [set() for _ in hashes]
+    where = np.full(len(looks) if looks is not None else 0, -1, dtype=np.int64)
+    both: set[int] = set()
     for item, name in zip(items, split, strict=True):
         for key in item.keys:
             seen.setdefault(key, set()).add(name)
         for picture in item.pictures:
-            where[picture].add(name)
+            if where[picture] not in (-1, number[name]):
+                both.add(picture)
+            where[picture] = number[name]
     found = {key: 0 for key in keys}
     for key, names in seen.items():
         found[key.split("=", 1)[0]] += len(names) > 1
-    found["same_picture"] = sum(len(names) > 1 for names in where)
-    found["near_picture"] = 0
-    if hashes and load is not None:
-        apart = partial(_across, where)
-        pairs: set[tuple[int, int]] = set()
-        for block in near.near_pairs(near.numbers(hashes), load, parted=apart, distance=distance, level=level):
-            pairs.update((int(a), int(b)) for a, b in block)
-        found["near_picture"] = len(pairs)
-    return found
+    pairs: set[tuple[int, int]] = set()
+    if looks is not None and len(where):
+        for block in looks.near_pairs(where, distance=distance, level=level):
+            pairs.update((int(min(pair)), int(max(pair))) for pair in block)
+    return {**found, "same_picture": len(both), "near_picture": len(pairs)}
 
 
-def _across(where: Sequence[set[str]], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of each pair of pictures: whether they stand in different splits."""
-    import numpy as np
-
-    return np.array([bool(where[a] and where[b]) and where[a] != where[b] for a, b in pairs], dtype=bool)
-
-
-class Pictures:
-    """Distinct pictures by content: equal pixels under other bytes have equal hashes, and are joined as near ones."""
-
-    def __init__(self) -> None:
-        self._place: dict[str, int] = {}
-        self._images: list[Image] = []
-
-    def place(self, value: Any, where: str) -> int:
-        """The place of a picture in the list; new ones are added."""
-        picture = image.from_any(value, where)
-        if picture.sha256 not in self._place:
-            self._place[picture.sha256] = len(self._images)
-            self._images.append(picture)
-        return self._place[picture.sha256]
-
-    def hashes(self) -> list[str]:
-        """Perceptual hashes; pictures that come without one are decoded."""
-        return [p.phash or image.perceptual_hash(image.rgb(image.read(p))) for p in self._images]
-
-    def load(self, places: Sequence[int]) -> NDArray[np.uint8]:
-        """Small pictures, (n, 16, 16, 3)."""
-        import numpy as np
-
-        return np.stack([near.small(image.read(self._images[p])) for p in places])
-
-
-def _items(rows: Iterable[Any], keys: Sequence[str], pictures: Sequence[str]) -> tuple[list[Item], Pictures]:
-    table = Pictures()
+def _items(rows: Iterable[Any], keys: Sequence[str], pictures: Sequence[str]) -> tuple[list[Item], near.Looks]:
+    looks = near.Looks()
+    known: dict[str, int] = {}
     items = []
     for number, row in enumerate(rows):
         get = _getter(row)
         shared = tuple(f"{key}={value}" for key in keys if (value := get(key)) not in (None, ""))
-        shown = [table.place(v, f"row {number}, {c}") for c in pictures for v in _flat(get(c))]
-        items.append(Item(keys=shared, pictures=tuple(dict.fromkeys(shown))))
-    return items, table
+        shown: dict[int, None] = {}
+        for column in pictures:
+            for value in _flat(get(column)):
+                picture = image.from_any(value, f"row {number}, {column}")
+                if picture.sha256 not in known:
+                    known[picture.sha256] = looks.place(picture)
+                shown[known[picture.sha256]] = None
+        items.append(Item(keys=shared, pictures=tuple(shown)))
+    return items, looks
 
 
 def _getter(row: Any) -> Callable[[str], Any]:

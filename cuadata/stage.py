@@ -103,7 +103,7 @@ class PageStage:
                 seen = await self.page.observe(screenshot=self.screenshot)
                 check_alive(self.page)
                 return task, seen
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001
                 tried.append(str(error))
                 await self.close()
         raise DataError(f"the page did not open: {'; again: '.join(dict.fromkeys(tried))}", place=task.id)

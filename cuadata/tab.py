@@ -124,8 +124,10 @@ class Tab:
             if shot is not None and not shot.done():
                 shot.cancel()
             after = await self._release(frames)
-        if verify and after is not None and after != held[0].told["pulse"]:
-            raise Moved(f"{held[0].told['pulse']} became {after}")
+        if screenshot and after is not None and after != held[0].told["pulse"]:
+            if verify:
+                raise Moved(f"{held[0].told['pulse']} became {after}")
+            notes.append("the page moves by itself: picture and evidence may differ")
         self.held = held
         return self._look(held, picture, began, notes)
 
@@ -135,7 +137,10 @@ class Tab:
 
     async def _release(self, frames: list[Frame]) -> list[str] | None:
         """Let animations go on; the main document's pulse, None where it does not answer."""
-        told = await asyncio.gather(*(f.told("cuadata.release()", 2) for f in frames), return_exceptions=True)
+        stopped = [f for f in frames if f is frames[0] or f.stopped]
+        told = await asyncio.gather(*(f.told("cuadata.release()", 2) for f in stopped), return_exceptions=True)
+        for frame in stopped:
+            frame.stopped = False
         return told[0] if isinstance(told[0], list) else None
 
     def _look(self, held: list[measure.Measured], picture: Image | None, began: float, notes: list[str]) -> Look:
@@ -143,6 +148,10 @@ class Tab:
         elements = compose(held, self.number)
         if any(m.told["font"] for m in held):
             notes.append("a font has not arrived: text may stand in another, or be missing")
+        for one in held:
+            if one.told["untold"]:
+                words = f"{one.told['untold']} of its {one.told['total']} elements outside the viewport are not told"
+                notes.append(f"{one.frame.url[:80]} is large: {words}, and names are those on the screen")
         focused = next((e.id for e in reversed(elements) if e.states.focused and e.role != "RootWebArea"), None)
         if focused is None and top["focused"]:
             focused = self.number(held[0].frame, top["focused"])

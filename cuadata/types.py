@@ -91,6 +91,7 @@ class Image:
     height: Annotated[int, "image px, read from the picture itself"]
     format: Annotated[str, "png, jpeg or webp"]
     phash: Annotated[str, "perceptual hash, 64 bits as 16 hex digits"]
+    colours: Annotated[str, "8x8 RGB averages, 192 bytes in base64; empty: not taken"] = ""
     path: Annotated[str | None, "file that holds the bytes; None where they are in memory"] = None
     data: Annotated[bytes | None, "the encoded bytes; None where they are still on disk"] = None
 

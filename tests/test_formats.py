@@ -153,6 +153,12 @@ def test_every_format_is_one(name: str) -> None:
     assert (form.__doc__ or "").strip(), "`cuadata list formats` shows the first line"
 
 
+def test_the_docs_list_every_format() -> None:
+    page = (Path(__file__).resolve().parent.parent / "docs" / "formats.md").read_text()
+    listed = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert sorted(listed) == NAMES
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_family_cannot_say_is_named(name: str) -> None:
     form, view = formats[name], View(image=Size(640, 480), viewport=Size(640, 480))
