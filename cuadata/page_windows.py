@@ -101,6 +101,10 @@ class Windows:
         """The id of an element: the same in all observations of its document, never given to another."""
         return self._ids.setdefault((frame, document, serial), len(self._ids) + 1)
 
+    def renumber(self) -> None:
+        """Let ids begin with 1 again."""
+        self._ids.clear()
+
     # --- what the browser reports -----------------------------------------------------------------------------------
 
     def _on_page(self, page: Tabbed) -> None:
