@@ -22,7 +22,6 @@ import tempfile
 import threading
 import time
 import zlib
-from dataclasses import replace
 from pathlib import Path
 
 from cuadata import build, recording
@@ -153,7 +152,11 @@ def copy(model: Path, path: Path, number: int) -> None:
 
             data = _stamped(data, number)
             names[blob.stem] = hashlib.sha256(data).hexdigest()
-        (path / "blobs" / f"{names.get(blob.stem, blob.stem)}{''.join(blob.suffixes)}" if blob.suffix == ".png" else path / "blobs" / blob.name).write_bytes(data)
+        (
+            path / "blobs" / f"{names.get(blob.stem, blob.stem)}{''.join(blob.suffixes)}"
+            if blob.suffix == ".png"
+            else path / "blobs" / blob.name
+        ).write_bytes(data)
     steps = (model / "steps.jsonl").read_text()
     for old, new in names.items():
         steps = steps.replace(old, new)
@@ -178,7 +181,13 @@ def run(recordings: Path, out: Path, workers: int, configs: str) -> dict[str, ob
     seconds = time.perf_counter() - begun
     rows = {config: sum(held.values()) for config, held in report.kept.items()}
     size = sum(file["bytes"] for file in report.manifest["files"])
-    return {"seconds": seconds, "steps": report.manifest["counts"]["steps"], "rows": rows, "bytes": size, "rejected": report.rejected}
+    return {
+        "seconds": seconds,
+        "steps": report.manifest["counts"]["steps"],
+        "rows": rows,
+        "bytes": size,
+        "rejected": report.rejected,
+    }
 
 
 def measured(recordings: Path, out: Path, workers: int, configs: str) -> str:

@@ -46,7 +46,7 @@ _MINIWOB: list[tuple[str, str, int, tuple[Any, ...], bool | None]] = [
     # task, kind, seed, action, effect
     ("click-checkboxes", "tick", 1, ("click", "#boxes input"), True),
     ("click-checkboxes", "tick", 5, ("click", "#boxes label >> nth=1"), True),
-    ("click-checkboxes-large", "tick", 3, ("click", "#boxes input >> nth=2"), True),
+    ("click-checkboxes-large", "tick", 3, ("click", "#area input >> nth=2"), True),
     ("click-option", "radio", 1, ("click", "#boxes input"), True),
     ("click-option", "radio", 4, ("click", "#boxes label >> nth=2"), True),
     ("click-checkboxes", "submit", 2, ("click", "#subbtn"), True),
@@ -107,9 +107,8 @@ _MINIWOB: list[tuple[str, str, int, tuple[Any, ...], bool | None]] = [
     ("use-colorwheel", "focus", 8, ("click", "#area input"), None),
     ("click-widget", "radio", 9, ("click", "#area input[type=radio]"), None),
     ("click-shades", "shade", 10, ("click", "#area .color, #area span"), None),
-    ("drag-box", "drag", 11, ("drag", "#area .drag, #area svg rect", 20, 15), None),
+    ("drag-circle", "drag", 11, ("drag", "#area svg circle, #area .ui-draggable, #area div", 20, 15), None),
     ("resize-textarea", "drag", 12, ("at", 40, 100), None),
-    ("simon-says", "shade", 13, ("at", 60, 120), None),
 ]
 _FOCUS = {
     ("enter-text", "type_one"): "#tt",
@@ -209,9 +208,9 @@ _TODO_AMBIENT: list[tuple[str, tuple[Any, ...], bool, tuple[tuple[str, int, int]
     ("pulse", ("click", "#header h1"), False, (("pulse", 1000, 400),), "ractive"),
     ("bar", ("at", 120, 640), False, (("bar", 900, 500),), "canjs"),
     ("tick_beside_spinner", ("click", "#todo-list .toggle"), True, (("spinner", 300, 240),), "vanillajs"),
-    ("tick_beside_video", ("click", "#todo-list .toggle"), True, (("video", 60, 300),), "mithril"),
+    ("tick_beside_video", ("click", "#todo-list .toggle"), True, (("video", 60, 300),), "ractive"),
     ("edit_beside_clock", ("double", "#todo-list label"), True, (("clock", 1000, 30),), "vanillajs"),
-    ("filter_beside_marquee", ("click", "#filters a >> nth=1"), True, (("marquee", 20, 20),), "angularjs"),
+    ("filter_beside_marquee", ("click", "#filters a >> nth=1"), True, (("marquee", 20, 20),), "knockoutjs"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Scenarios of the test half: sb-admin-2, written from its HTML and played only after the thresholds were frozen.
+"""Scenarios of the test half, sb-admin-2 and the gauntlet, written from their HTML, played after the thresholds were frozen.
 
 Rows of id, class, page, action, effect (None: the DOM says), setup, what is done before, ambient, times of the frames after.
 """
@@ -138,7 +138,9 @@ _MOVING: list[tuple[str, str, tuple[Any, ...], bool, str, tuple[tuple[str, int, 
 ]  # fmt: skip
 
 
-def _row(kind: str, page: str, do: Any, effect: Any, setup: str, before: Any, ambient: Any, look: Any) -> tuple[Any, ...]:
+def _row(
+    kind: str, page: str, do: Any, effect: Any, setup: str, before: Any, ambient: Any, look: Any
+) -> tuple[Any, ...]:
     name, _, number = page.rpartition("-")
     file = name if number.isdigit() else page
     return (f"{_SITE}/{page}/{kind}", kind, f"{_SITE}/{file}.html", do, effect, setup, before, ambient, look)
@@ -156,4 +158,32 @@ def _rows() -> list[tuple[Any, ...]]:
     return made
 
 
-TEST = _rows()
+def _gauntlet(seed: int, moves: tuple[int, ...]) -> list[tuple[Any, ...]]:
+    """Moves of a gauntlet's solution, each after those before it, and presses beside them that do nothing."""
+    from cuadata.registry import families
+
+    steps = []
+    for move in families["gauntlet"](seed).solution:
+        css, action = move.locator.css if move.locator else "", move.action
+        if action.type == "click":
+            steps.append((("click", css),))
+        elif action.type == "scroll":
+            steps.append((("wheel", action.scroll_y, css),))
+        elif action.type == "type":
+            steps.append((("click", css), ("type", action.text)))
+        else:
+            steps.append((("over", css), ("wait", 1500)))
+    made = []
+    for number in moves:
+        before = tuple(one for step in steps[:number] for one in step) + steps[number][:-1]
+        page = f"gauntlet/{seed}.html"
+        do = steps[number][-1]
+        kind = {"click": "press", "wheel": "scroll", "type": "type"}[do[0]]
+        name = f"gauntlet/{seed}/{number}"
+        made.append((f"{name}-{kind}", kind, page, do, True, "", before, (), _ONCE))
+        made.append((f"{name}-blank", "blank", page, ("at", 1270, 708), None, "", before, (), _ONCE))
+        made.append((f"{name}-text", "dead_text", page, ("click", "h1, h2, p"), None, "", before, (), _ONCE))
+    return made
+
+
+TEST = [*_rows(), *_gauntlet(3, (0, 2, 3, 5, 6, 9)), *_gauntlet(11, (1, 4)), *_gauntlet(12, (0, 2))]

@@ -3,7 +3,8 @@
     python benchmarks/make_effect_pairs.py SITES OUT [--only dev|test]
 
 SITES is a folder with the pages: `miniwob` (the html folder of the PyPI package miniwob), `todomvc` (the npm package
-todomvc, unpacked) and `sb-admin-2` (the npm package startbootstrap-sb-admin-2, unpacked). For every scenario of
+todomvc, unpacked) and `sb-admin-2` (the npm package startbootstrap-sb-admin-2, unpacked); the pages of the gauntlet are
+made from their seeds. For every scenario of
 `effect_scenarios.py` the page is opened, the pointer arrives, frames are taken without acting, the input is sent, and
 frames are taken after it. The answer is whether what the DOM says of the page, text, boxes, paint and state, differs outside what
 moves by itself; it never looks at a picture. A scenario whose answer is not the one that it was written for is left out,
@@ -34,6 +35,7 @@ HERE = Path(__file__).resolve().parent
 DIGEST, AMBIENT = (HERE / "effect_digest.js").read_text(), (HERE / "effect_ambient.js").read_text()
 WIDTH, HEIGHT = 1280, 720
 FRAMES, FRAME_SECONDS = 6, 0.2
+Digest = dict[str, list[str]]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -50,6 +52,14 @@ def serve(folder: Path) -> ThreadingHTTPServer:
     return server
 
 
+def write_page(path: Path) -> None:
+    """A page of the gauntlet, made from the seed in its name."""
+    from cuadata.registry import families
+
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(families["gauntlet"](int(path.stem)).html or "", encoding="utf-8")
+
+
 class Stage:
     """One page with a scenario on it."""
 
@@ -62,9 +72,9 @@ class Stage:
         answer = self.session.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
         return base64.b64decode(answer["data"])
 
-    def digest(self) -> dict[str, str]:
-        """What the DOM says of every rendered element, by its path."""
-        found: dict[str, str] = json.loads(self.page.evaluate("digest()"))
+    def digest(self) -> Digest:
+        """What the DOM says of every rendered element, by its path: what it holds, and how it is painted."""
+        found: Digest = json.loads(self.page.evaluate("digest()"))
         return found
 
     def state(self) -> dict[str, Any]:
@@ -89,8 +99,10 @@ class Stage:
         """Where a step presses; None for steps without a pointer."""
         if step[0] == "at":
             return step[1], step[2]
-        if step[0] in ("click", "double", "drag", "over"):
-            box = self.page.locator(step[1]).first.bounding_box()
+        if step[0] == "wheel" and len(step) == 4:
+            return step[2], step[3]
+        if step[0] in ("click", "double", "drag", "over", "wheel"):
+            box = self.page.locator(step[2] if step[0] == "wheel" else step[1]).first.bounding_box()
             assert box is not None, step
             return round(box["x"] + box["width"] / 2, 1), round(box["y"] + box["height"] / 2, 1)
         return None
@@ -115,7 +127,6 @@ class Stage:
         elif kind == "press":
             keyboard.press(step[1])
         elif kind == "wheel":
-            mouse.move(step[2], step[3])
             mouse.wheel(0, step[1])
         elif kind == "select":
             self.page.locator(step[1]).first.select_option(label=step[2])
@@ -146,7 +157,7 @@ def capture(stage: Stage, scenario: Scenario) -> dict[str, Any]:
     for moment in scenario.look:
         stage.page.wait_for_timeout(max(0.0, (moment - (time.monotonic() - began)) * 1000))
         after.append((moment, stage.shot()))
-    changed = differing(digests, stage.digest())
+    changed = differing(digests, stage.digest(), pressed=where is not None and scenario.do[0] not in ("wheel", "over"))
     return {
         "frames": frames,
         "after": after,
@@ -156,12 +167,24 @@ def capture(stage: Stage, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def differing(earlier: list[dict[str, str]], after: dict[str, str]) -> list[str]:
-    """Paths whose entry changed, except where it changed before the action as well."""
+def differing(earlier: list[Digest], after: Digest, pressed: bool) -> list[str]:
+    """Paths whose entry changed, except where it changed before the action as well.
+
+    That the focus moved is a change where it came into a field, or by a key. What a press elsewhere takes from the paint
+    of the element that had the focus is none.
+    """
     last = earlier[-1]
     moving = {path for one in earlier for path in one.keys() | last.keys() if one.get(path) != last.get(path)}
-    paths = (last.keys() | after.keys()) - moving
-    return sorted(path for path in paths if last.get(path) != after.get(path))
+    found = {path for path in (last.keys() | after.keys()) - moving if last.get(path) != after.get(path)}
+    if not after["field"][0]:
+        found.discard("field")
+    if pressed:
+        found.discard("focus")
+        lost = last["focus"][0] if last["focus"] != after["focus"] else ""
+        if lost:
+            own = {p for p in found if p == lost or p.startswith(lost + " > ")}
+            found -= {path for path in own if path in last and path in after and last[path][0] == after[path][0]}
+    return sorted(found)
 
 
 class Unexpected(Exception):
@@ -236,6 +259,8 @@ def record(scenario: Scenario, taken: dict[str, Any], shelf: Shelf) -> dict[str,
 
 def lines(scenarios: list[Scenario], sites: Path, shelf: Shelf, failed: list[str]) -> Iterator[dict[str, Any]]:
     """Every scenario in a context of its own; what could not be played as written goes to `failed`."""
+    for path in {scenario.page for scenario in scenarios if scenario.site == "gauntlet"}:
+        write_page(sites / path)
     server = serve(sites)
     base = f"http://127.0.0.1:{server.server_address[1]}/"
     with sync_playwright() as playwright:
@@ -245,8 +270,8 @@ def lines(scenarios: list[Scenario], sites: Path, shelf: Shelf, failed: list[str
             context.set_default_timeout(4000)
             context.add_init_script(DIGEST)
             context.add_init_script(AMBIENT)
-            # The texture of TodoMVC's page makes every picture ten times as large: two of the applications keep it.
-            if not any(app in scenario.page for app in ("/backbone/", "/ractive/")):
+            # The texture of TodoMVC's page makes every picture ten times as large: one of the applications keeps it.
+            if not any(app in scenario.page for app in ("/ractive/",)):
                 context.route("**/bg.png", lambda route: route.abort())
             try:
                 taken = capture(Stage(context.new_page(), base), scenario)

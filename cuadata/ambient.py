@@ -93,17 +93,28 @@ def _grow(core: NDArray[np.bool_], steps: list[tuple[ssim.Crop, NDArray[np.bool_
 
     height, width = core.shape
     tiles: Any = ndimage.binary_dilation(ssim.tiles_of(core, TILE), structure=np.ones((3, 3)))
-    mask = ssim.pixels_of(tiles, TILE, height, width)
     labels, _ = ssim.components(tiles)
-    for place in ndimage.find_objects(labels):
+    mask = np.zeros(core.shape, bool)
+    for number, place in enumerate(ndimage.find_objects(labels), start=1):
         rows, columns = (slice(part.start * TILE, part.stop * TILE) for part in place)
         whole = _box((ssim.Crop(0, height, 0, width), core), rows, columns)
+        if whole is None:
+            continue
+        if _is_caret(whole):
+            whole.grown(1, height, width).of(mask)[...] = True
+            continue
+        mask[rows, columns] |= ssim.pixels_of(labels[place] == number, TILE, *mask[rows, columns].shape)
+        _square(mask, whole)
         first, last = _box(steps[0], rows, columns), _box(steps[-1], rows, columns)
-        if whole is not None:
-            _square(mask, whole)
         if first is not None and last is not None:
             _extend(mask, rows, columns, first, last)
     return mask
+
+
+def _is_caret(box: ssim.Crop) -> bool:
+    """A thin upright line blinks where it stands; what a person types appears right beside it and must not be masked."""
+    tall, wide = box.bottom - box.top, box.right - box.left
+    return wide <= 4 and 3 * wide <= tall <= TILE * 4
 
 
 def _square(mask: NDArray[np.bool_], box: ssim.Crop) -> None:

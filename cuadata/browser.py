@@ -6,7 +6,7 @@ for many pages at once.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -17,7 +17,7 @@ from cuadata.errors import CallError, DataError
 from cuadata.loop import Loop, Stuck
 from cuadata.page_session import AsyncPage
 from cuadata.serve import Server
-from cuadata.types import Action, Observation, PageInfo, Size, Step, Task
+from cuadata.types import Action, Element, Locator, Observation, PageInfo, Size, Step, Task
 
 __all__ = ["AsyncPage", "Found", "NoBrowser", "Page", "Stuck", "find", "open", "open_async"]
 
@@ -34,11 +34,35 @@ class Page:
 
     def observe(self, *, screenshot: bool = True, settle: bool = True) -> Observation:
         """What stands on the active page now."""
-        return self._loop.run(self.twin.observe(screenshot=screenshot, settle=settle), 90)
+        return self._loop.run(self.twin.observe(screenshot=screenshot, settle=settle), 120)
 
-    def act(self, action: Action, *, observation: Observation | None = None, after: bool = True) -> Step:
+    def act(
+        self,
+        action: Action,
+        *,
+        observation: Observation | None = None,
+        after: bool = True,
+        screenshot: bool = True,
+        renew: bool = True,
+        effect: bool = True,
+    ) -> Step:
         """Do one action with real input, observed before and after."""
-        return self._loop.run(self.twin.act(action, observation=observation, after=after), 180)
+        work = self.twin.act(
+            action, observation=observation, after=after, screenshot=screenshot, renew=renew, effect=effect
+        )
+        return self._loop.run(work, 240)
+
+    def select(self, *selectors: str) -> tuple[Observation, list[tuple[Element, ...]]]:
+        """Observe, and say which elements match each CSS selector, in every frame and shadow root."""
+        return self._loop.run(self.twin.select(selectors), 120)
+
+    def find_all(self, css: str) -> tuple[Locator, ...]:
+        """The ways to all elements that match a CSS selector, in every frame and shadow root."""
+        return self._loop.run(self.twin.find_all(css), 120)
+
+    def pixels(self, ids: Iterable[int], observation: Observation | None = None) -> Observation:
+        """An observation in which `Evidence.pixels` of these elements is measured."""
+        return self._loop.run(self.twin.pixels(ids, observation), 240)
 
     def input(self, action: Action) -> str | None:
         """The bare input; an error text, or None where it went through."""

@@ -18,10 +18,11 @@ Give = Callable[[], "Awaitable[Browser]"]
 class Browsers:
     """`count` browsers of one event loop, started when they are first asked for, ended by `close`."""
 
-    def __init__(self, count: int = 1, *, headed: bool = False) -> None:
+    def __init__(self, count: int = 1, *, headed: bool = False, arguments: tuple[str, ...] = ()) -> None:
         self._held: list[Browser | None] = [None] * count
         self._locks = [asyncio.Lock() for _ in range(count)]
         self._headed = headed
+        self._arguments = arguments
         self.restarts = 0
 
     def seat(self, number: int) -> Give:
@@ -34,7 +35,9 @@ class Browsers:
             if held is None or not held.is_connected():
                 self.restarts += held is not None
                 found = browser_find.find(headed=self._headed)
-                held = await engine.engine()[1].browser(found, headed=self._headed, fresh=True)
+                held = await engine.engine()[1].browser(
+                    found, headed=self._headed, fresh=True, arguments=self._arguments
+                )
                 self._held[place] = held
             return held
 

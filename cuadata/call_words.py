@@ -5,6 +5,7 @@ Qwen's computer_use, Anthropic's and OpenAI's computer tools, UI-TARS, PyAutoGUI
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import Any, Final, get_args
@@ -77,6 +78,7 @@ def word_of(call: Call) -> str:
     return squeezed(call.name)
 
 
+@functools.lru_cache(maxsize=1024)
 def squeezed(name: str) -> str:
     """A name without its module, in lower case, without separators: pyautogui.rightClick, right_click -> rightclick."""
     return re.sub(r"[_\-\s]", "", name.rsplit(".", 1)[-1]).lower()

@@ -52,7 +52,7 @@ def transitions(trajectory: Trajectory) -> Iterator[Transition]:
             after=later.screenshot,
             similarity=None if effect is None else effect.similarity,
             changed=None if effect is None else effect.region,
-            state=effect.state if effect is not None and effect.state else state_difference(step.observation, later),
+            state=state_difference(step.observation, later) if effect is None else effect.state,
         )
 
 

@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("cuadata.commands.audit", "Score gates against what people said of the rows."),
     "build": ("cuadata.commands.build", "Make a dataset of single-action examples from recordings and other sources."),
     "compare": ("cuadata.commands.compare", "Compare two runs: paired tests, and what the sample could have shown."),
+    "doctor": ("cuadata.commands.doctor", "Say which browser is used and whether it works; install one."),
     "edit": ("cuadata.commands.edit", "Delete, keep, merge, renumber, migrate recordings; repair data files."),
     "effects": ("cuadata.commands.effects", "Say what an action changed, or label the steps of recordings."),
     "evaluate": (
@@ -24,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Score logged answers against a gold set, or a policy in an environment.",
     ),
     "list": ("cuadata.commands.list", "List sources, gates, families, formats, policies, rewards or reasons."),
+    "observe": ("cuadata.commands.observe", "Observe a page; say why an element is kept or rejected."),
     "parity": ("cuadata.commands.parity", "Compare training prompts with live prompts and show the first difference."),
     "plan": ("cuadata.commands.plan", "Work out what a run will cost before it starts: group sizes."),
     "rewards": ("cuadata.commands.rewards", "Score rewards offline on logged answers, next to a random one."),
@@ -33,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
     "stats": ("cuadata.commands.stats", "What is in a dataset: rows, bytes, and how often each kind occurs."),
+    "verify": ("cuadata.commands.verify", "Prove that published labels still hold; measure what the gates catch."),
 }
 
 

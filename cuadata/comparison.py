@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cuadata.ambient import Ambient, moving
-from cuadata.differences import Difference, differences, focused_field
-from cuadata.geometry import union
+from cuadata.differences import Difference, differences, focused, focused_field, label, match
+from cuadata.geometry import contains, grown, intersection, union
 from cuadata.image import BadImage, header
 from cuadata.pictures import Picture, check_png, encoded, load, lossy
 from cuadata.pixels import Change, Thresholds, change
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Share of what the picture holds that must change for an effect to be global.
 GLOBAL = 0.5
+#: How far a ring or a glow of the focus reaches beyond its element, CSS px.
+RING = 6.0
 #: Phrases of state kept on an effect; the rest is counted.
 MOST_PHRASES = 20
 
@@ -60,8 +62,8 @@ def compare(
     if seen.change is None:
         described = state_before is not None and bool(state_before.elements) and state_after is not None
         return _by_state(seen, state, described)
-    caret = not state and seen.change.changed and _is_caret(seen.change.region, scale, state_before, state_after)
-    return _by_both(seen.change, seen.ambient, state, scale, caret)
+    trifle = None if state else _trifle(seen.change, scale, state_before, state_after, point)
+    return _by_both(seen.change, seen.ambient, state, scale, trifle)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,19 +148,27 @@ def _moves(ambient: Ambient, scale: float, box: BBox) -> bool:
     return bool(ambient.core[rows, columns].any())
 
 
-def _is_caret(
-    region: Crop | None, scale: float, before: Observation | None, after: Observation | None, *, width: float = 2.5
-) -> bool:
-    """A blinking caret: a thin upright line inside the field that has the focus before and after, its value the same."""
-    if region is None or before is None or after is None:
-        return False
-    box = _css(region, scale)
-    held, now = focused_field(before), focused_field(after)
-    if held is None or now is None or held.bbox is None or held.id != now.id:
-        return False
-    inside = held.bbox.x <= box.x and box.right <= held.bbox.right
-    inside = inside and held.bbox.y <= box.y and box.bottom <= held.bbox.bottom
-    return inside and box.width <= width and box.height >= 2 * box.width
+def _trifle(
+    seen: Change, scale: float, before: Observation | None, after: Observation | None, point: Point | None
+) -> tuple[EffectKind, str] | None:
+    """What the picture shows and the states know to be nothing: a caret that blinks, a ring that left with the focus."""
+    if seen.region is None or before is None or after is None:
+        return None
+    box, was, now = _css(seen.region, scale), focused(before), focused(after)
+    if was is None or was.bbox is None:
+        return None
+    if now is not None and match([was], [now])[0]:
+        blinked = focused_field(before) is not None and _is_caret(box, was.bbox)
+        return ("ambient", "only the caret of the focused field blinked") if blinked else None
+    pressed_elsewhere = point is not None and not contains(was.bbox, point)
+    if pressed_elsewhere and focused_field(after) is None and intersection(grown(was.bbox, RING), box) == box:
+        return "none", f"only the focus left {label(was)}"
+    return None
+
+
+def _is_caret(box: BBox, field: BBox, *, width: float = 2.5) -> bool:
+    """A thin upright line inside a field."""
+    return intersection(field, box) == box and box.width <= width and box.height >= 2 * box.width
 
 
 def _css(crop: Crop, scale: float) -> BBox:
@@ -187,11 +197,17 @@ def _by_state(look: Look, state: tuple[Difference, ...], described: bool) -> Eff
     return Effect(kind=kind, state=_phrases(state), size_changed=look.size_changed, reason=reason)
 
 
-def _by_both(seen: Change, ambient: Ambient | None, state: tuple[Difference, ...], scale: float, caret: bool) -> Effect:
+def _by_both(
+    seen: Change,
+    ambient: Ambient | None,
+    state: tuple[Difference, ...],
+    scale: float,
+    trifle: tuple[EffectKind, str] | None,
+) -> Effect:
     kind: EffectKind
     region = _css(seen.region, scale) if seen.region else None
-    if caret:
-        kind, reason = "ambient", "only the caret of the focused field blinked"
+    if trifle is not None:
+        kind, reason = trifle
     elif seen.changed:
         far = seen.coverage >= GLOBAL or _extent(state) == "global"
         kind, reason = ("global" if far else "local"), _changed_words(seen, state)

@@ -46,9 +46,13 @@ def write(
     held = [path for path in _shards(out) if path.name.startswith(f"{name}-")]
     if held and not force:
         raise CallError(f"{held[0]} is there already; give another name or folder, or force=True to replace it")
-    with folders.disk_errors(out), folders.files_into(out, replaces=held) as made, shards.Writer(
-        schema.arrow_schema(kind), made, name, row_group_bytes=row_group_bytes, shard_bytes=shard_bytes
-    ) as writer:
+    with (
+        folders.disk_errors(out),
+        folders.files_into(out, replaces=held) as made,
+        shards.Writer(
+            schema.arrow_schema(kind), made, name, row_group_bytes=row_group_bytes, shard_bytes=shard_bytes
+        ) as writer,
+    ):
         for row in shards.plain_rows(rows, kind):
             writer.add(row)
         files = writer.close()

@@ -199,18 +199,15 @@ def _focus(before: Observation, after: Observation, point: Point | None) -> Iter
         return
     if was is not None and is_ is not None and match([was], [is_])[0]:
         return
-    if _by_the_press(was, is_, point):
+    if _by_the_press(is_, point):
         return
     here = is_ or was
     yield Difference("focus", f"focus: {_named(was)} -> {_named(is_)}", here.bbox if here else None, "focus")
 
 
-def _by_the_press(was: Element | None, is_: Element | None, point: Point | None) -> bool:
-    """A press moves the focus to what lies under it, or away; where nobody can type, that is nothing done."""
-    if point is None:
-        return False
-    typed = any(element is not None and element.role in EDITABLE for element in (was, is_))
-    return not typed
+def _by_the_press(is_: Element | None, point: Point | None) -> bool:
+    """A press moves the focus to what lies under it, or away; where that is no field to type in, nothing was done."""
+    return point is not None and (is_ is None or is_.role not in EDITABLE)
 
 
 def _named(element: Element | None) -> str:

@@ -74,8 +74,7 @@ def rollouts(
     if samples is not None and len(answered.texts) < samples:
         raise DataError(f"{len(answered.texts)} samples, {samples} wanted", place=answered.gold.task.id)
     seen = predictions.view(answered.gold)
-    which = predictions.usual(format)
-    read = [predictions.read(text, format, seen, which) for text in answered.texts[:samples]]
+    read = [predictions.read(text, format, seen) for text in answered.texts[:samples]]
     agreed = voting.vote([r.point for r in read], side=side, viewport=answered.gold.task.viewport)
     return Rollouts(
         id=answered.gold.task.id,
@@ -116,15 +115,25 @@ def label_free(held: Rollouts, *, low: float, high: float) -> Judged:
 
 def attach(example: Example, held: Rollouts) -> Example:
     """The example with its rollouts in its provenance, where the gate `difficulty` finds them."""
-    noted = {"hits": held.hits, "n": held.n, "unread": held.unread, "consistency": held.consistency}
-    provenance = json.loads(example.provenance)
-    provenance["rollouts"] = {**noted, "vouched_by": list(held.vouched_by)}
-    return replace(example, provenance=json.dumps(provenance))
+    return replace(example, provenance=noted(example.provenance, held))
+
+
+def noted(provenance: str, held: Rollouts) -> str:
+    """Provenance as JSON text, with rollouts in it."""
+    counts = {"hits": held.hits, "n": held.n, "unread": held.unread, "consistency": held.consistency}
+    told = json.loads(provenance or "{}")
+    return json.dumps({**told, "rollouts": {**counts, "vouched_by": list(held.vouched_by)}})
 
 
 def attached(example: Example) -> Rollouts | None:
     """The rollouts in an example's provenance; None where it has none. DataError where they are no counts."""
-    found = json.loads(example.provenance or "{}").get("rollouts")
+    if '"rollouts"' not in example.provenance:
+        return None
+    try:
+        whole = json.loads(example.provenance)
+    except ValueError:
+        return None
+    found = whole.get("rollouts") if isinstance(whole, dict) else None
     if found is None:
         return None
     try:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cuadata import recovery
-from cuadata.comparison import compare
+from cuadata.comparison import RING, compare
 from cuadata.differences import differences, focused, focused_field, match, state_difference
-from cuadata.geometry import intersection
+from cuadata.geometry import grown, intersection
 from cuadata.pixels import Thresholds
 from cuadata.stillness import Settled, follow, settle
-from cuadata.types import BBox, Effect, Observation, Step, StepLabel
+from cuadata.types import Effect, Observation, Step, StepLabel
 
 __all__ = ["Settled", "Thresholds", "compare", "follow", "label", "same_state", "settle", "state_difference"]
 
@@ -51,14 +51,10 @@ def _came_into_a_field(one: Observation, other: Observation) -> bool:
     return now is not None and (held is None or not match([held], [now])[0])
 
 
-def _only_focus(effect: Effect, one: Observation, other: Observation, *, ring: float = 6.0) -> bool:
-    """Whether what changed lies within the rings of focused elements, `ring` CSS px around them."""
-    rings = [
-        BBox(box.x - ring, box.y - ring, box.width + 2 * ring, box.height + 2 * ring)
-        for state in (one, other)
-        if (element := focused(state)) is not None and (box := element.bbox) is not None
-    ]
-    if effect.region is None:
+def _only_focus(effect: Effect, one: Observation, other: Observation) -> bool:
+    """Whether what changed lies within the ring of an element that has the focus in one of the two."""
+    region = effect.region
+    if region is None:
         return True
-    shared = [intersection(around, effect.region) for around in rings]
-    return any(part == effect.region for part in shared)
+    boxes = [element.bbox for state in (one, other) if (element := focused(state)) is not None]
+    return any(box is not None and intersection(grown(box, RING), region) == region for box in boxes)

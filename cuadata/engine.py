@@ -33,28 +33,30 @@ class Engine:
 
     def __init__(self) -> None:
         self._playwright: Playwright | None = None
-        self._browsers: dict[tuple[str, bool], Browser] = {}
+        self._browsers: dict[tuple[str, bool, tuple[str, ...]], Browser] = {}
         self._starting = asyncio.Lock()
 
-    async def browser(self, found: browser_find.Found, *, headed: bool, fresh: bool = False) -> Browser:
-        """A running browser of this kind, started where there is none."""
-        key = (str(found.path), headed)
+    async def browser(
+        self, found: browser_find.Found, *, headed: bool, fresh: bool = False, arguments: tuple[str, ...] = ()
+    ) -> Browser:
+        """A running browser of this kind, started where there is none; `arguments` are further ones of its command line."""
+        key = (str(found.path), headed, arguments)
         async with self._starting:
             held = self._browsers.get(key)
             if not fresh and held is not None and held.is_connected():
                 return held
-            started = await self._launch(found, headed)
+            started = await self._launch(found, headed, arguments)
             if not fresh:
                 self._browsers[key] = started
             return started
 
-    async def _launch(self, found: browser_find.Found, headed: bool) -> Browser:
+    async def _launch(self, found: browser_find.Found, headed: bool, arguments: tuple[str, ...]) -> Browser:
         from playwright.async_api import async_playwright
 
         if self._playwright is None:
             self._playwright = await async_playwright().start()
         return await self._playwright.chromium.launch(
-            executable_path=str(found.path), headless=not headed, args=list(ARGUMENTS), timeout=30_000
+            executable_path=str(found.path), headless=not headed, args=[*ARGUMENTS, *arguments], timeout=30_000
         )
 
     async def page(

@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 
 from cuadata import image, miniwob, prompts, registration, registry, runs
-from cuadata.browsers import Give
+from cuadata.browsers import Browsers, Give
 from cuadata.contracts import Format, ParseFailure
 from cuadata.episode import Episode, Turn
 from cuadata.errors import CallError, DataError
@@ -29,6 +29,8 @@ __all__ = ["BrowserEnv", "Unicode", "make", "observation_space", "plan", "told"]
 
 #: Characters of the longest page text and the longest answer.
 LONGEST_PAGE, LONGEST_ANSWER = 200_000, 20_000
+#: Boxes farther away than this are told at this distance, CSS px.
+FARTHEST = 1e6
 #: Seconds that one call may take before the browser is given up.
 LIMIT = 240.0
 Observed = dict[str, Any]
@@ -47,7 +49,7 @@ def observation_space(viewport: Size, ratio: float, *, screenshot: bool, element
     held: dict[str, spaces.Space[Any]] = {
         "axtree": Unicode(LONGEST_PAGE, min_length=0),
         "instruction": Unicode(LONGEST_ANSWER, min_length=0),
-        "elements": spaces.Box(-np.inf, np.inf, (elements, 5), np.float32),
+        "elements": spaces.Box(-FARTHEST, FARTHEST, (elements, 5), np.float32),
     }
     if screenshot:
         shape = (round(viewport.height * ratio), round(viewport.width * ratio), 3)
@@ -62,6 +64,7 @@ def told(observation: Observation, task: Task, space: spaces.Dict) -> Observed:
     for row, element in zip(rows, seen, strict=False):
         if element.bbox is not None:
             row[:] = (element.id, element.bbox.x, element.bbox.y, element.bbox.width, element.bbox.height)
+    np.clip(rows, -FARTHEST, FARTHEST, out=rows)
     held: Observed = {
         "axtree": "\n".join(map(prompts.element_line, seen))[:LONGEST_PAGE],
         "instruction": task.instruction,
@@ -125,7 +128,6 @@ def tell(episode: Episode, turns: Sequence[Turn] = ()) -> dict[str, Any]:
         "ended": episode.ended,
         "reason": episode.reason,
         "turns": len(turns),
-        "observation": episode.observation,
     }
 
 
@@ -137,7 +139,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
     task n; without a seed one is drawn that is no test seed. `reset(options={"task": task})` plays a task of one's own.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,
@@ -245,6 +247,11 @@ def stage_of(
         device_pixel_ratio=ratio,
         browser=browser,
     )
+
+
+def browsers_for(task: Task, count: int) -> Browsers:
+    """Browsers for many stages of tasks such as this one, started as its pages need them."""
+    return Browsers(count, arguments=miniwob.ARGUMENTS if (task.url or "").startswith(miniwob.SCHEME) else ())
 
 
 def make(family: str, seed: int | None = None, **options: Any) -> BrowserEnv:

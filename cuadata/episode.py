@@ -94,7 +94,7 @@ class Episode:
         try:
             step = await self.stage.act(action, before)
             rewards = await self._judge(step)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             return self._break(f"{type(error).__name__}: {error}"[:300])
         step = replace(
             step, index=len(self.steps), rewards=rewards, output=output or None, logprob=logprob,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 from cuadata import __version__, grounding, predictions, registry, runs
 from cuadata.contracts import Gold
@@ -34,15 +34,13 @@ def answers(
     tolerance: float = 0.0,
     vote: int | None = None,
     frame: str | None = None,
-    which: str | None = None,
     kind: str | None = None,
     name: str | None = None,
 ) -> tuple[Run, tuple[Scored, ...], dict[str, Any]]:
     """Score a predictions file against a gold set: the run, each answer, and the summary that `--json` prints.
 
-    `gold` is NAME:PATH; `format` reads the texts; `frame` overrides the frame of the logged numbers; `which` of several
-    points in a text counts, the format's own usage where None; `kind` says which instruction was asked where the file
-    does not. CallError for a wrong call, DataError for data that cannot be scored.
+    `gold` is NAME:PATH; `format` reads the texts; `frame` overrides the frame of the logged numbers; `kind` says which
+    instruction was asked where the file does not. CallError for a wrong call, DataError for data that cannot be scored.
     """
     if tolerance < 0:
         raise CallError(f"a tolerance of {tolerance} px shrinks the boxes; 0 or more is wanted")
@@ -52,9 +50,8 @@ def answers(
         raise CallError(f"no format is named '{format}'; there are: {', '.join(registry.formats.names())}")
     what, golds = gold_set(gold)
     reader = registry.formats[format]
-    point = _which(which) or predictions.usual(reader)
     matched = predictions.match(predictions.lines(path), golds, kind=kind)
-    settings: dict[str, Any] = {"tolerance": tolerance, "vote": vote, "frame": frame, "which": point}
+    settings: dict[str, Any] = {"tolerance": tolerance, "vote": vote, "frame": frame}
     rows = tuple(grounding.score(one, reader, **settings) for one in matched.answered)
     run = Run(
         name=name or path.stem,
@@ -68,16 +65,7 @@ def answers(
         vote=vote,
         version=__version__,
     )
-    return run, rows, {**described(run), "answer": point, **grounding.summary(matched, rows, tolerance=tolerance)}
-
-
-def _which(text: str | None) -> predictions.Which | None:
-    if text is None:
-        return None
-    for which in get_args(predictions.Which):
-        if text == which:
-            return cast(predictions.Which, text)
-    raise CallError(f"'{text}' names no point of a text; the first or the last may count")
+    return run, rows, {**described(run), **grounding.summary(matched, rows, tolerance=tolerance)}
 
 
 def described(run: Run) -> dict[str, Any]:

@@ -68,15 +68,16 @@ def caused_switch(steps: Sequence[Step], i: int) -> bool:
 
 
 def target_row(element: Element) -> Target:
-    """An element as it stands in a row."""
+    """An element as it stands in a row; of an imported one, which has a box and no more, nothing was measured."""
+    measured = bool(element.evidence.rects) or element.bbox is None
     return Target(
         role=element.role,
         name=element.name,
         text=element.text,
         bbox=element.bbox,
         point=element.point,
-        seen=element.seen,
-        hit=element.hit,
+        seen=element.seen if measured else None,
+        hit=element.hit if measured else None,
         locator=element.locator,
     )
 
@@ -111,11 +112,18 @@ def _candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number
         phase=step.phase,
         history=told,
         effect=None if step.effect is None else step.effect.kind,
+        label=step.label,
         site=trajectory.site,
         template=task.template if task else "",
         seed_block=f"{task.family}/{task.seed // SEED_BLOCK}" if task else "",
         provenance=json.dumps(
-            {"source": trajectory.source, "recording": trajectory.id, "step": step.index, "browser": trajectory.browser}
+            {
+                "source": trajectory.source,
+                "recording": trajectory.id,
+                "step": step.index,
+                "browser": trajectory.browser,
+                **({"task": task.id} if task is not None else {}),
+            }
         ),
     )
     return Candidate(example=example, observation=observation, step=step, task=task, trajectory=trajectory)

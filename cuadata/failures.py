@@ -92,7 +92,7 @@ def failures(turns: Sequence[Turn], ending: Ending) -> tuple[Failure, ...]:
         "gave_up": any(t.action is not None and t.action.type == "infeasible" for t in turns),
         "environment_error": ending.ended in ("error", "interrupted", "discarded"),
     }
-    shown = tuple(name for name in FAILURES if found.get(name))
+    shown: tuple[Failure, ...] = tuple(name for name in FAILURES if found.get(name))
     return shown or ("other",)
 
 

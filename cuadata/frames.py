@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cuadata.ax import Named
 from cuadata.loop import Stuck
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ class Frame:
     owner: int | None = None
     nodes: dict[int, int] = field(default_factory=dict)
     listening: set[int] = field(default_factory=set)
+    rows: dict[int, dict[str, Any]] = field(default_factory=dict)
+    generation: int = -1
+    built: dict[int, Any] = field(default_factory=dict)
+    tree: dict[int, Named] = field(default_factory=dict)
+    tree_key: str = "never"
+    stopped: bool = False
+    restless: bool = False
+    awaited: bool = False
 
     async def evaluate(self, expression: str, limit: float = 5.0, **options: Any) -> dict[str, Any]:
         """`Runtime.evaluate` in our world, which is made where it is missing. FrameGone, Stuck or ValueError."""
@@ -87,12 +96,14 @@ class Frame:
         result = await self.evaluate(expression, limit, returnByValue=True, awaitPromise=wait)
         return result.get("value")
 
-    async def told(self, expression: str, limit: float = 5.0) -> Any:
-        """The value of an expression that gives JSON text."""
-        return json.loads(await self.value(expression, limit))
+    async def told(self, expression: str, limit: float = 5.0, *, wait: bool = False) -> Any:
+        """The value of an expression that gives JSON text, or a promise of it (`wait`)."""
+        return json.loads(await self.value(expression, limit, wait=wait))
 
-    async def new_nodes(self, limit: float = 5.0) -> list[tuple[int, int]]:
+    async def new_nodes(self, serials: list[int], limit: float = 5.0) -> list[tuple[int, int]]:
         """Learn the node numbers of new elements; (host, root) node numbers of closed shadow roots found on the way."""
+        if not serials:
+            return []
         result = await self.evaluate("cuadata.fresh()", limit, serializationOptions=NUMBERS)
         closed: list[tuple[int, int]] = []
         numbers: list[int] = []
@@ -102,7 +113,6 @@ class Frame:
             shadow = (value.get("shadowRoot") or {}).get("value", {})
             if shadow.get("mode") == "closed":
                 closed.append((numbers[-1], int(shadow["backendNodeId"])))
-        serials = await self.told("cuadata.freshSerials()", limit)
         self.nodes.update({s: n for s, n in zip(serials, numbers, strict=True) if s})
         return closed
 
@@ -141,11 +151,13 @@ class Frames:
         self._held: dict[str, Frame] = {}
         self._others: dict[Any, CDPSession | None] = {}
         self._tried: dict[Any, str] = {}
+        self._top: Frame | None = None
 
     async def read(self, limit: float = 5.0) -> list[Frame]:
         """The documents there are now, parents before children; a document seen before is the same object."""
         found: list[Frame] = []
         await self._read_session(self.session, None, found, limit)
+        self._top = found[0]
         for frame, session in await self._separate(len(found)):
             try:
                 await self._read_session(session, None, found, limit)
@@ -156,6 +168,14 @@ class Frames:
         self._held = {key: f for key, f in self._held.items() if key in kept}
         await asyncio.gather(*(self._find_owner(f, found, limit) for f in found[1:]), return_exceptions=True)
         return found
+
+    async def top(self, limit: float = 5.0) -> Frame:
+        """The main document, without a look at the frames in it; asked for only where it may be another."""
+        if self._top is not None and self._top.world is not None:
+            return self._top
+        found: list[Frame] = []
+        await self._read_session(self.session, None, found, limit)
+        return found[0]
 
     async def _read_session(self, session: CDPSession, parent: Frame | None, found: list[Frame], limit: float) -> None:
         tree = (await send(session, "Page.getFrameTree", limit))["frameTree"]

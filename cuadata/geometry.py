@@ -40,6 +40,11 @@ def iou(one: BBox, other: BBox) -> float:
     return shared.area / (one.area + other.area - shared.area)
 
 
+def grown(box: BBox, by: float) -> BBox:
+    """The box widened by `by` px on every side."""
+    return BBox(box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by)
+
+
 def clip(box: BBox, viewport: Size) -> BBox | None:
     """The part of a box that is on the screen; None where nothing is."""
     return intersection(box, BBox(0, 0, viewport.width, viewport.height))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, cast, get_args
 
@@ -70,6 +71,14 @@ class Grid:
             across = min(across, self.viewport.width * (1 - 1 / self.image.width))
             down = min(down, self.viewport.height * (1 - 1 / self.image.height))
         return Point(across, down)
+
+    def read_place(self, numbers: Sequence[float]) -> Point:
+        """The point that two numbers mean, or the middle of the box that four mean; no corner may be off the picture."""
+        if len(numbers) == 4:
+            left, top, right, bottom = numbers
+            self.read_box(left, top, right, bottom)
+            return self.read((left + right) / 2, (top + bottom) / 2)
+        return self.read(numbers[0], numbers[1])
 
     def read_box(self, left: float, top: float, right: float, bottom: float) -> BBox:
         """A box given by two corners, in either order, CSS px. ParseFailure where a corner is off the picture."""

@@ -16,7 +16,7 @@ from cuadata.contracts import Format, Gold
 from cuadata.errors import DataError
 from cuadata.intervals import Rate, rate
 from cuadata.misses import Miss
-from cuadata.predictions import Answered, Matched, Which
+from cuadata.predictions import Answered, Matched
 from cuadata.types import Axis, BBox, Point
 
 #: Targets by the square root of their area, CSS px: upper edges of the bins.
@@ -54,9 +54,8 @@ def score(
     tolerance: float = 0.0,
     vote: int | None = None,
     frame: str | None = None,
-    which: Which | None = None,
 ) -> Scored:
-    """One question; `which` point of a text counts is the format's own usage where it is None. With `vote` its first so many texts vote on a region; without it a question has one text.
+    """One question. With `vote` its first so many texts vote on a region; without it a question has one text.
 
     DataError where there are more texts than are used, or fewer than the vote wants.
     """
@@ -68,9 +67,7 @@ def score(
             place=gold.task.id,
         )
     seen = predictions.view(gold, frame)
-    readings = [
-        predictions.read(text, format, seen, which or predictions.usual(format)) for text in answered.texts[:wanted]
-    ]
+    readings = [predictions.read(text, format, seen) for text in answered.texts[:wanted]]
     if vote is None:
         return _scored(gold, readings[0].point, readings[0].failure, tolerance)
     agreed = voting.vote([r.point for r in readings], viewport=gold.task.viewport)
@@ -139,7 +136,8 @@ def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> di
     """Everything that `cuadata evaluate --json` says of a predictions file, as plain values.
 
     Accuracy counts a parse failure as not right, and beside it. `misses` looks only at rows whose reference stands in the
-    relation that the instruction states; its shares are of all such rows that were not hit.
+    relation that the instruction states; its shares are of all such rows that were not hit. `strict_pairs` is the share of
+    items of which every member is right: all variants of a step, or all members of a minimal pair.
     """
     variants = list(dict.fromkeys(r.variant for r in rows))
     return {
@@ -156,7 +154,7 @@ def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> di
         "by_axis": _axes(rows),
         "flips": _flips(rows, variants),
         "worst_variant": _worst(rows, variants),
-        "every_variant_right": to_builtins(scoring.strict((r.item, r.success) for r in rows)),
+        "strict_pairs": to_builtins(scoring.strict((r.item, r.success) for r in rows)),
         "trivial": _trivial([a.gold for a in matched.answered], tolerance),
     }
 

@@ -88,7 +88,7 @@ def _mapped(example: Example, box: Callable[[BBox], BBox], point: Callable[[Poin
     )
 
 
-def _label_is_off(true: BBox, example: Example) -> bool | None:
+def label_is_off(true: BBox, example: Example) -> bool | None:
     """Whether a label is off its element: the point misses it, or the boxes share less than half of their union."""
     box = example.target.bbox if example.target is not None else None
     point = example.action.point
@@ -115,7 +115,7 @@ def target_moved(candidate: Candidate, severity: str, chance: random.Random) -> 
         lambda point: Point(point.x + dx, point.y + dy),
         all=False,
     )
-    return _with_example(candidate, moved), _label_is_off(element.bbox, moved)
+    return _with_example(candidate, moved), label_is_off(element.bbox, moved)
 
 
 def covered(candidate: Candidate, severity: str, chance: random.Random) -> Made:
@@ -362,7 +362,7 @@ def other_frame(candidate: Candidate, severity: str, chance: random.Random) -> M
         lambda point: Point(point.x * across, point.y * down),
         all=True,
     )
-    return _with_example(candidate, changed), _label_is_off(element.bbox, changed)
+    return _with_example(candidate, changed), label_is_off(element.bbox, changed)
 
 
 def text_changed(candidate: Candidate, severity: str, chance: random.Random) -> Made:

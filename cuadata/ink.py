@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from cuadata import geometry
 from cuadata.types import BBox, Size
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ def spread(pixels: NDArray[np.uint8], box: BBox, viewport: Size, *, margin: floa
     """The largest difference of levels in any channel inside a box, 0-255; 0 where it is of one colour.
 
     `pixels` is (height, width, 3), `box` is CSS px of the viewport that the picture shows, widened by `margin` CSS px, so
-    that a filled box shows against its ground. None where no pixel of the box is in the picture, or the
-    viewport has no size.
+    that a filled box shows against its ground. None where no pixel of the box is in the picture, or box
+    or viewport have no size.
     """
-    if viewport.width < 1 or viewport.height < 1:
+    if viewport.width < 1 or viewport.height < 1 or not geometry.finite(box):
         return None
     height, width = pixels.shape[:2]
     across, down = width / viewport.width, height / viewport.height

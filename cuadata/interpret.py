@@ -130,7 +130,7 @@ def _xy(arguments: Mapping[str, Any]) -> Numbers | None:
 
 
 def _point(reading: _Reading, place: Numbers | None) -> Point | None:
-    return reading.grid.read(*pointing.center(place)) if place is not None else None
+    return reading.grid.read_place(place) if place is not None else None
 
 
 def _where(reading: _Reading) -> tuple[Point | None, int | None]:
@@ -188,14 +188,19 @@ def _modifiers(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     given = arguments.get("modifiers") or arguments.get("keys")
     if given:
         return _keys(given)
+    if not arguments.get("text"):
+        return ()
     try:
-        held = key_names.guess(str(arguments.get("text") or ""))
+        held = key_names.guess(str(arguments["text"]))
     except ValueError:
         return ()  # a text that is no key, such as the label that a model saw
     return held if all(key in key_names.MODIFIERS for key in held) else ()
 
 
 def _keys(given: Any) -> tuple[str, ...]:
+    """Keys out of a list, or a text that names one or several."""
+    if isinstance(given, (list, tuple)) and len(given) == 1:
+        given = given[0]
     names = [str(name) for name in given] if isinstance(given, (list, tuple)) else str(given)
     if isinstance(names, str) and names.strip().startswith("[") and names.strip() != "[":
         names = re.findall(r"[^\[\],'\"\s]+", names)
@@ -250,9 +255,9 @@ def _type(kind: ActionType, reading: _Reading) -> Action:
 def _press(kind: ActionType, reading: _Reading) -> Action:
     names = ("keys", "key", "text", "combination", "hotkey")
     given = next((reading.arguments[n] for n in names if reading.arguments.get(n) not in (None, "", [])), None)
-    if given is None and reading.positional:
-        given = list(reading.positional) if len(reading.positional) > 1 else reading.positional[0]
     if given is None:
+        given = list(reading.positional)
+    if not given:
         raise ParseFailure("a press names no key", kind="missing_argument")
     return Action(type=kind, keys=_keys(given))
 

@@ -33,7 +33,7 @@ def loads(text: str, *, cut: bool = False) -> Any:
     """The value that a text is. Broken where it is none; `cut` says that the text may have been cut off at its end."""
     body = text.strip()
     try:
-        return json.loads(body, strict=False)
+        return _DECODER.decode(body)
     except (ValueError, RecursionError):
         parser = _Parser(body, cut)
         value = parser.value(0, 0)

@@ -1,6 +1,7 @@
 // Reads a MiniWoB++ page: what stands in it, how its episode goes. Installed once a page; `miniwob.py` asks it by evaluate.
 globalThis.cuadataMiniwob ??= (() => {
   "use strict";
+  if (!("computedName" in Element.prototype)) throw new Error("this browser was started without ComputedAccessibilityInfo");
   const OWN = new Set(["reward-display", "sync-task-cover", "click-canvas", "attention-canvas", "query"]);
   const NEVER = new Set(["SCRIPT", "STYLE", "BR", "HR", "TEMPLATE", "defs", "clipPath", "title", "g"]);
   const INPUTS = new Set(["INPUT", "BUTTON", "SELECT", "TEXTAREA", "A", "OPTION", "SUMMARY", "LABEL"]);
@@ -8,10 +9,11 @@ globalThis.cuadataMiniwob ??= (() => {
   const MARKS = new Set(["data-tampered", "data-wob_ref", "data-wob_eps"]);
 
   let serials = new WeakMap(); // element -> number in this episode
-  let elements = []; // number - 1 -> element
-  let told = 0; // elements whose node number was told already
-  let version = 0; // grows with every change that names could depend on
+  let last = 0;
+  let version = 0; // grows with every change that a role, a name or a place could depend on
+  let known = new WeakMap(); // element -> [version, what does not change until the version does]
   let began = false;
+  let told = []; // elements of the last look, in order
 
   const observer = new MutationObserver((records) => note(records));
   const note = (records) => {
@@ -33,7 +35,7 @@ globalThis.cuadataMiniwob ??= (() => {
 
   const serial = (e) => {
     let number = serials.get(e);
-    if (number === undefined) serials.set(e, (number = elements.push(e)));
+    if (number === undefined) serials.set(e, (number = ++last));
     return number;
   };
   const inside = (hit, e) => hit === e || e.contains(hit) || (hit?.closest?.("label") && hit.closest("label").control === e);
@@ -46,31 +48,49 @@ globalThis.cuadataMiniwob ??= (() => {
     }
     return null;
   };
-  const stateOf = (e) => {
-    if (e instanceof HTMLInputElement) {
-      const box = e.type === "checkbox" || e.type === "radio";
-      return [box ? (e.indeterminate ? "mixed" : String(e.checked)) : null, box ? null : e.value, e.disabled, null];
-    }
-    if (e instanceof HTMLSelectElement) {
-      return [null, e.multiple || e.size > 1 ? null : (e.selectedOptions[0]?.label ?? ""), e.disabled, null];
-    }
-    if (e instanceof HTMLOptionElement) return [null, null, e.disabled, e.selected];
-    if (e instanceof HTMLTextAreaElement) return [null, e.value, e.disabled, null];
-    return [null, null, e.disabled === true, null];
+  const flag = (e, name) => (e.hasAttribute(name) ? e.getAttribute(name) : null);
+  const box = (e) => e instanceof HTMLInputElement && (e.type === "checkbox" || e.type === "radio");
+  /** States that no change of the document tells: ticks, values, selections; then those that attributes hold. */
+  const stateOf = (e) => ({
+    checked: box(e) ? (e.indeterminate ? "mixed" : String(e.checked)) : flag(e, "aria-checked"),
+    value: e instanceof HTMLSelectElement ? (listed(e) ? null : (e.selectedOptions[0]?.label ?? null))
+      : e instanceof HTMLTextAreaElement || (e instanceof HTMLInputElement && !box(e) && !PRESSED.has(e.type)) ? e.value || null : null,
+    selected: e instanceof HTMLOptionElement ? String(e.selected) : flag(e, "aria-selected"),
+    expanded: e instanceof HTMLSelectElement && !listed(e) ? "false" : flag(e, "aria-expanded"),
+    pressed: flag(e, "aria-pressed"),
+    disabled: e.matches(":disabled") || e.closest("[aria-disabled=true]") !== null,
+    readonly: "readOnly" in e && e.readOnly && !box(e) && !PRESSED.has(e.type),
+    required: e.required === true || flag(e, "aria-required") === "true",
+    invalid: ![null, "false", ""].includes(flag(e, "aria-invalid")),
+  });
+  const PRESSED = new Set(["button", "submit", "reset", "image", "color", "file"]);
+  const listed = (e) => e.multiple || e.size > 1;
+  // Roles of the accessibility tree that `computedRole` leaves empty.
+  const UNTOLD = { label: "LabelText", svg: "SvgRoot", canvas: "Canvas", legend: "Legend", date: "Date", time: "InputTime",
+    color: "ColorWell", video: "Video", audio: "Audio", embed: "EmbeddedObject", object: "PluginObject" };
+  const role = (e) => e.closest("[aria-hidden=true]") ? "none" : e.computedRole || UNTOLD[e instanceof HTMLInputElement ? e.type : e.localName] || "";
+  /** Chromium's own role and name of an element, its tag, its place in the document, and whether it takes input. */
+  const about = (e) => {
+    const held = known.get(e);
+    if (held && held[0] === version) return held[1];
+    const told = [role(e), e.computedName, e.localName, held ? held[1][3] : locate(e), e.getAttribute("fill"), acts(e)];
+    known.set(e, [version, told]);
+    return told;
   };
   const row = (e) => {
     const r = e.getBoundingClientRect();
     if (!(r.width > 0 || r.height > 0)) return null;
     const style = getComputedStyle(e);
     if (style.visibility === "hidden" || style.opacity === "0") return null;
-    return [serial(e), r.left, r.top, r.width, r.height, reach(e, r), ...stateOf(e), (e.textContent ?? "").trim().slice(0, 200)];
+    const text = (e.textContent ?? "").trim().slice(0, 200);
+    return [serial(e), [r.left, r.top, r.width, r.height], reach(e, r), stateOf(e), about(e), text];
   };
   const walk = (root, rows) => {
     for (const e of root.children) {
       if (OWN.has(e.id) || NEVER.has(e.tagName)) { if (e.tagName === "g") walk(e, rows); continue; }
       if (worth(e)) {
         const held = row(e);
-        if (held) rows.push(held);
+        if (held) { rows.push(held); told.push(e); }
       }
       if (!(e instanceof HTMLSelectElement) || e.multiple || e.size > 1) walk(e, rows);
     }
@@ -84,22 +104,18 @@ globalThis.cuadataMiniwob ??= (() => {
   const acts = (e) =>
     INPUTS.has(e.tagName) || shape(e) || !!e.onclick || globalThis.cuadataListening?.has(e) ||
     (getComputedStyle(e).cursor === "pointer" && getComputedStyle(e.parentElement).cursor !== "pointer");
-  const about = (e) => [e.localName, locate(e), shape(e) ? (e.getAttribute("fill") ?? "") : "", acts(e)];
-
   const look = (after) => {
     note(observer.takeRecords());
     const rows = [];
+    told = [];
     if (!WOB_DONE_GLOBAL) walk(document.body, rows);
-    const fresh = elements.slice(told);
-    told = elements.length;
     const active = document.activeElement;
-    const state = {
+    return JSON.stringify({
       done: WOB_DONE_GLOBAL, raw: WOB_RAW_REWARD_GLOBAL, decayed: WOB_REWARD_GLOBAL, reason: WOB_REWARD_REASON ?? null,
-      ready: WOB_TASK_READY, rows, version, focused: serials.get(active) ?? null, fresh: fresh.map(about),
+      ready: WOB_TASK_READY, rows, focused: serials.get(active) ?? null,
       utterance: after ? core.getUtterance() : null, url: location.href, title: document.title,
       x: scrollX, y: scrollY, width: innerWidth, height: innerHeight,
-    };
-    return [JSON.stringify(state), ...fresh];
+    });
   };
 
   return {
@@ -112,13 +128,14 @@ globalThis.cuadataMiniwob ??= (() => {
       core.setDataMode?.(mode);
       core.startEpisodeReal();
       serials = new WeakMap();
-      elements = [];
-      told = 0;
+      last = 0;
       version += 1;
       began = true;
       return look(true);
     },
     look: () => look(false),
+    /** The elements of the last look, for tests that compare them with the accessibility tree. */
+    list: () => told,
     ready: () => began && WOB_TASK_READY,
     own: core.EPISODE_MAX_TIME,
   };

@@ -1,8 +1,8 @@
 """MiniWoB++ over one live page: an episode is begun by seed without navigation, stepped by real input, scored by the page.
 
-The pages are those of the PyPI package `miniwob` (the extra `miniwob`). Names, roles and states come from Chromium's own
-accessibility tree, which is read when an episode begins and again whenever the page changed in a way that a name could
-depend on; between that only what no change of the document tells is read: ticks, values, focus, places.
+The pages are those of the PyPI package `miniwob` (the extra `miniwob`). Roles and names are Chromium's own, asked for
+element by element in the page (`computedRole`, `computedName`), which costs a third of fetching the whole accessibility
+tree; they are read again whenever the page changed in a way that they could depend on.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import asyncio
 import base64
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuadata import ax, effects, engine, image, registration
+from cuadata import browser_find, effects, engine, image, registration
 from cuadata.errors import CallError, DataError
 from cuadata.serve import Server
 from cuadata.stage import Judgement, element_of
@@ -32,11 +32,14 @@ from cuadata.types import (
     Observation,
     Point,
     Size,
+    States,
     Step,
     Task,
 )
 
 if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
     from cuadata.browsers import Give
     from cuadata.page_session import AsyncPage
 
@@ -45,7 +48,7 @@ NO_LIMIT = 1_000_000
 VIEWPORT, FLIGHT_VIEWPORT = Size(332, 214), Size(600, 700)
 SCHEME = "miniwob:"
 #: What is not of the task: the score board, whose clock would make every picture another, and the click marker.
-HIDE = "#reward-display,#click-canvas{visibility:hidden!important}*{caret-color:transparent!important}"
+HIDE = "#reward-display,#click-canvas{display:none!important}*{caret-color:transparent!important}"
 SHAPES = frozenset(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect", "text"])
 #: Remembers which elements listen to the pointer; runs before the page's own scripts.
 LISTEN = """(() => {
@@ -57,22 +60,8 @@ LISTEN = """(() => {
     return add.call(this, type, ...rest);
   };
 })()"""
-_DEEP = {
-    "serialization": "deep",
-    "maxDepth": 1,
-    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What does not change about an element while it lives."""
-
-    node: int
-    tag: str
-    locator: Locator
-    attributes: tuple[Attribute, ...]
-    interactive: bool
+#: What makes a browser tell roles and names to the page, and keep its accessibility tree between two questions.
+ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo", "--force-renderer-accessibility")
 
 
 def name_of(task: Task) -> str:
@@ -124,7 +113,6 @@ class MiniWobStage:
         self._given, self._limit = browser, time_limit
         self._page: AsyncPage | None = None
         self._server: Server | None = None
-        self._reader = Reader()
         self._judged: Judgement | None = None
 
     async def begin(self, task: Task) -> tuple[Task, Observation]:
@@ -155,7 +143,7 @@ class MiniWobStage:
             device_pixel_ratio=self.ratio,
             headed=False,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}"),
-            browser=await self._given() if self._given else None,
+            browser=await (self._given() if self._given else _browser()),
         )
         self.browser, self.name = self._page.browser, name
         await self._page.context.add_init_script(LISTEN)
@@ -170,8 +158,7 @@ class MiniWobStage:
             if self._limit == "page"
             else json.dumps(NO_LIMIT if self._limit is None else float(self._limit) * 1000)
         )
-        self._reader.forget()
-        state = await self._look(f"cuadataMiniwob.begin({task.seed}, {limit}, {json.dumps(self.mode)})", names=True)
+        state = await self._look(f"cuadataMiniwob.begin({task.seed}, {limit}, {json.dumps(self.mode)})")
         for _ in range(100):
             if state["ready"]:
                 break
@@ -234,30 +221,18 @@ class MiniWobStage:
             raise ValueError("no episode has begun; call reset first")
         return self._page
 
-    async def _evaluate(self, script: str, **options: Any) -> dict[str, Any]:
+    async def _evaluate(self, script: str) -> Any:
         session = self.page.tab.session
         assert session is not None
         async with asyncio.timeout(10):
-            told = await session.send("Runtime.evaluate", {"expression": script, **options})
+            told = await session.send("Runtime.evaluate", {"expression": script, "returnByValue": True})
         if "exceptionDetails" in told:
             raise DataError(f"the page's script failed: {told['exceptionDetails'].get('text')}", place=self.name)
-        return dict(told["result"])
+        return told["result"].get("value")
 
-    async def _tree(self) -> dict[int, ax.Named]:
-        session = self.page.tab.session
-        assert session is not None
-        async with asyncio.timeout(20):
-            return ax.by_node((await session.send("Accessibility.getFullAXTree"))["nodes"])
-
-    async def _look(self, script: str, *, names: bool = False) -> dict[str, Any]:
-        """The page's state now; `names` asks for the accessibility tree at once instead of when it proves needed."""
-        asked = asyncio.ensure_future(self._tree()) if names else None
-        told = await self._evaluate(script, serializationOptions=_DEEP)
-        text, *nodes = told["deepSerializedValue"]["value"]
-        state: dict[str, Any] = json.loads(text["value"])
-        self._reader.learn(state, [int(node["value"]["backendNodeId"]) for node in nodes])
-        if asked is not None or self._reader.stale(state):
-            self._reader.name(state, await (asked or self._tree()))
+    async def _look(self, script: str) -> dict[str, Any]:
+        """The page's state now, and its score."""
+        state: dict[str, Any] = json.loads(await self._evaluate(script))
         self._judged = Judgement(
             done=state["done"],
             raw=float(state["raw"]),
@@ -278,7 +253,7 @@ class MiniWobStage:
             title=state["title"],
             time=time.time(),
             scroll=Point(state["x"], state["y"]),
-            elements=self._reader.elements(state),
+            elements=tuple(_element(row, state["focused"]) for row in state["rows"]),
             focused=state["focused"],
         )
 
@@ -293,66 +268,47 @@ class MiniWobStage:
         return image.from_bytes(base64.b64decode(told["data"]), phash=False)
 
 
-class Reader:
-    """Turns what the page's script tells into elements, with the names of the accessibility tree."""
+async def _browser() -> Browser:
+    found = browser_find.find(headed=False)
+    return await engine.engine()[1].browser(found, headed=False, arguments=ARGUMENTS)
 
-    def __init__(self) -> None:
-        self._known: dict[int, Known] = {}
-        self._named: dict[int, ax.Named] = {}
-        self._version = -1
 
-    def forget(self) -> None:
-        """A new episode: numbers begin again."""
-        self._known.clear()
-        self._named.clear()
-        self._version = -1
-
-    def learn(self, state: dict[str, Any], nodes: list[int]) -> None:
-        """Elements that were told for the first time."""
-        for node, (tag, css, fill, interactive) in zip(nodes, state["fresh"], strict=True):
-            attributes = (Attribute("fill", fill),) if fill else ()
-            self._known[len(self._known) + 1] = Known(node, tag, Locator(css=css), attributes, bool(interactive))
-
-    def stale(self, state: dict[str, Any]) -> bool:
-        """Whether the tree has to be read again: the page changed, or an element is new."""
-        return state["version"] != self._version or any(row[0] not in self._named for row in state["rows"])
-
-    def name(self, state: dict[str, Any], tree: dict[int, ax.Named]) -> None:
-        """Take the names of a fresh tree."""
-        bare = ax.Named("none", "")
-        self._named = {number: tree.get(known.node, bare) for number, known in self._known.items()}
-        self._version = state["version"]
-
-    def elements(self, state: dict[str, Any]) -> tuple[Element, ...]:
-        """The elements in document order."""
-        return tuple(self._element(row, state["focused"]) for row in state["rows"])
-
-    def _element(self, row: list[Any], focused: int | None) -> Element:
-        number, x, y, width, height, point, checked, value, disabled, selected, text = row
-        known, named = self._known[number], self._named[number]
-        states = replace(
-            named.states,
-            checked=named.states.checked if checked is None else checked,
-            value=named.states.value if value is None else value or None,
-            disabled=named.states.disabled or disabled,
-            selected=named.states.selected if selected is None else selected,
+def _element(row: list[Any], focused: int | None) -> Element:
+    number, box, point, states, (role, name, tag, css, fill, interactive), text = row
+    reached = float(point is not None)
+    return Element(
+        id=number,
+        role=_role(role, tag),
+        name=name,
+        text=text,
+        tag=tag,
+        attributes=(Attribute("fill", fill),) if fill else (),
+        bbox=BBox(*box),
+        point=Point(*point) if point is not None else None,
+        seen=reached,
+        hit=reached,
+        states=States(
+            checked=states["checked"],
+            disabled=states["disabled"],
+            expanded=_flag(states["expanded"]),
+            selected=_flag(states["selected"]),
+            pressed=states["pressed"],
             focused=number == focused,
-        )
-        reached = point is not None
-        return Element(
-            id=number,
-            # A line or path of a drawing is nothing to the accessibility tree; its tag says more than "none".
-            role=named.role if named.role not in ("", "none") else known.tag if known.tag in SHAPES else "none",
-            name=named.name,
-            text=text,
-            tag=known.tag,
-            attributes=known.attributes,
-            bbox=BBox(x, y, width, height),
-            point=Point(*point) if reached else None,
-            seen=float(reached),
-            hit=float(reached),
-            states=states,
-            locator=known.locator,
-            interactive=known.interactive,
-            evidence=Evidence(in_viewport=float(reached)),
-        )
+            readonly=states["readonly"],
+            required=states["required"],
+            invalid=states["invalid"],
+            value=states["value"],
+        ),
+        locator=Locator(css=css),
+        interactive=interactive,
+        evidence=Evidence(rects=(BBox(*box),), in_viewport=reached),
+    )
+
+
+def _role(role: str, tag: str) -> str:
+    """The role; a drawn shape, which is nothing to the accessibility tree, by its tag."""
+    return role if role not in ("", "none") else tag if tag in SHAPES else "none"
+
+
+def _flag(told: str | None) -> bool | None:
+    return None if told is None else told == "true"

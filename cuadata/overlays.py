@@ -96,9 +96,16 @@ def binds(task: Task | None) -> bool:
 
 def bound(task: Task, observation: Observation) -> list[Element]:
     """The elements that a task binds: words of its instruction, and controls whose state it rewards."""
-    ways: set[Locator] = {binding.locator for binding in task.bindings}
+    ways: dict[str, set[Locator]] = {}
+    for binding in task.bindings:
+        ways.setdefault(binding.locator.css, set()).add(binding.locator)
     named = {(c.role, _fold(c.name or "")) for c in _controls(task)}
-    return [e for e in observation.elements if e.locator in ways or (e.role, _fold(e.name)) in named]
+    roles = {role for role, _ in named}
+    return [
+        e
+        for e in observation.elements
+        if e.locator in ways.get(e.locator.css, ()) or (e.role in roles and (e.role, _fold(e.name)) in named)
+    ]
 
 
 def bound_overlays(task: Task, observations: Iterable[Observation]) -> set[Key]:

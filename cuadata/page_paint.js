@@ -157,9 +157,7 @@ globalThis.cuadata.paint ??= (() => {
         if (cover > 0.02 || doubt) veils.push([r.left, r.top, r.right, r.bottom, stays ? k : null]);
       }
     }
-    const roots = new Set([document]);
-    cuadata.walk(document, (e) => shadowOf(e) && roots.add(shadowOf(e)));
-    for (const root of roots) for (const selector of deafPseudos(root)) pseudoVeils(root, selector);
+    for (const root of cuadata.rootsNow()) for (const selector of deafPseudos(root)) pseudoVeils(root, selector);
   };
   const sheets = new WeakMap(); // sheet -> [rules, selectors that make generated boxes deaf]
   /** Selectors of a root's style sheets that make generated boxes let the pointer through; null for a sheet that is shut. */
@@ -248,11 +246,12 @@ globalThis.cuadata.paint ??= (() => {
       else if (!at.there && at.cover < 0.5) clipped += p[2];
       else covered += p[2];
       if (at?.who && !p[4]) who.set(at.who, (who.get(at.who) ?? 0) + p[2]);
-      const doubt = at?.doubt || inertVeil(p[0], p[1], work.e);
+      const doubt = p[4] && (at?.doubt || inertVeil(p[0], p[1], work.e));
       if (doubt) (doubted += p[2]), (work.doubt = doubt);
     }
     Object.assign(work, { seen, covered, clipped });
-    if (doubted < 0.02 || seen - doubted > 0.5) work.doubt = "";
+    // A doubt counts where the verdict hangs on it: seen enough with the doubted part, and perhaps not without.
+    if (doubted < 0.02 || seen - doubted > 0.5 || seen < 0.3) work.doubt = "";
     work.coverer = [...who].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
   };
   /** No hit test finds such a box, so whether it lies above is not known. */

@@ -1,73 +1,213 @@
-// Acting and waiting: what stands at a point, whether anything changed, when the page stands still.
+// Acting and waiting: whether anything changed, when the page stands still, what the picture must not show.
 globalThis.cuadata.quiet ??= (() => {
   const { $, shadowOf, flatParent, serial, serials, closed, listening } = cuadata;
 
   // --- what changed -----------------------------------------------------------------------------------------------------
-  let changes = 0;
+  let changes = 0; // of the document: nodes, attributes, text, what a person entered
+  let moves = 0; // of the view only: scrolling, transitions
   let lastChange = performance.now();
   const watched = new WeakSet();
-  const note = () => {
+  let lastInput = 0;
+  let alone = []; // when the document changed with no input shortly before
+  const changed = () => {
     changes++;
     lastChange = performance.now();
+    if (lastChange - lastInput > 1000 && document.readyState === "complete") alone = [...alone.slice(-9), lastChange];
   };
-  const observer = new MutationObserver(note);
+  for (const kind of ["pointerdown", "pointermove", "keydown", "wheel"])
+    addEventListener(kind, () => (lastInput = performance.now()), { capture: true, passive: true });
+  const moved = () => {
+    moves++;
+    lastChange = performance.now();
+  };
+  const observer = new MutationObserver(changed);
+  const CHANGES = ["input", "change", "toggle", "load", "error", "close", "slotchange"];
+  const MOVES = ["scroll", "scrollend", "animationend", "transitionend", "transitionrun", "focusin", "focusout"];
   const watch = (root) => {
     if (watched.has(root)) return;
     watched.add(root);
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
-    for (const kind of ["input", "change", "focusin", "focusout", "scroll", "toggle", "load", "animationend", "transitionend", "transitionrun"])
-      root.addEventListener(kind, note, { capture: true, passive: true });
+    for (const kind of CHANGES) root.addEventListener(kind, changed, { capture: true, passive: true });
+    for (const kind of MOVES) root.addEventListener(kind, moved, { capture: true, passive: true });
   };
-  const watchAll = () => {
-    watch(document);
+  const roots = () => {
+    const found = [document];
     cuadata.walk(document, (e) => {
       const shadow = shadowOf(e);
-      if (shadow) watch(shadow);
+      if (shadow) found.push(shadow);
     });
+    return found;
   };
-  /** A short text that differs where anything that an observation tells may differ. */
-  const pulse = () => {
-    let form = 0;
+  const watchAll = (found = roots()) => found.forEach(watch);
+  const drain = () => {
+    if (observer.takeRecords().length) changed();
+  };
+  /** What a person entered or chose, and where the focus is, as one number; scripts change these without any event. */
+  const entered = () => {
+    let sum = 0;
     const add = (text) => {
-      for (let i = 0; i < text.length; i++) form = (form * 31 + text.charCodeAt(i)) | 0;
+      for (let i = 0; i < text.length; i++) sum = (sum * 31 + text.charCodeAt(i)) | 0;
     };
-    for (const e of document.querySelectorAll("input,select,textarea,details,dialog,option"))
-      add(`${e.checked}${e.indeterminate}${e.value}${e.selectedIndex}${e.open}${e.disabled}`);
-    for (const record of observer.takeRecords()) if (record) note();
-    const focused = document.activeElement;
-    return `${changes}/${form}/${scrollX},${scrollY}/${innerWidth}x${innerHeight}/${focused ? (serials.get(focused) ?? 0) : 0}`;
+    for (const root of watchedRoots()) {
+      for (const e of root.querySelectorAll("input,select,textarea")) {
+        sum = (sum * 31 + (e.checked ? 1 : 0) + (e.indeterminate ? 2 : 0) + (e.disabled ? 4 : 0) + (e.selectedIndex ?? 0) * 8) | 0;
+        if (e.type !== "checkbox" && e.type !== "radio") add(e.value);
+      }
+      for (const e of root.querySelectorAll("details,dialog,option:checked")) sum = (sum * 31 + (e.open ? 1 : 0) + (e.index ?? 0) * 2) | 0;
+    }
+    return sum;
   };
+  let known = [document];
+  const watchedRoots = () => (known = known.filter((r) => r === document || r.isConnected));
+  const focusNow = () => {
+    let e = document.activeElement;
+    while (e && shadowOf(e)?.activeElement) e = shadowOf(e).activeElement;
+    return e && e !== document.body ? (serials.get(e) ?? -1) : 0;
+  };
+  /** [document, focus, view]: texts that differ where what an observation tells may differ. */
+  const pulse = () => {
+    drain();
+    const view = `${moves}/${Math.round(scrollX)},${Math.round(scrollY)}/${innerWidth}x${innerHeight}`;
+    return [`${changes}/${entered()}`, `${focusNow()}`, view];
+  };
+
+  // --- standing still ---------------------------------------------------------------------------------------------------
   const frame = () => new Promise((done) => {
     const timer = setTimeout(done, 50);
     requestAnimationFrame(() => (clearTimeout(timer), done()));
   });
-  const running = () =>
-    document.getAnimations().some((a) => a.playState === "running" && Number.isFinite(a.effect?.getComputedTiming().endTime));
-  /** Waits until nothing has changed for `still` ms; the waited ms, or -1 where `limit` ms were not enough. */
-  const quiet = async (still, limit) => {
+  const finite = (a) => Number.isFinite(a.effect?.getComputedTiming().endTime ?? Infinity);
+  const running = () => document.getAnimations().some((a) => a.playState === "running" && a.playbackRate !== 0 && finite(a));
+  const loading = () => document.readyState !== "complete" || pictures();
+  /** Whether a picture in the viewport has not arrived yet. */
+  const pictures = () => {
+    for (const e of document.images) {
+      if (e.complete || e.loading === "lazy") continue;
+      const r = $.box(e);
+      if (r.width && r.bottom > 0 && r.right > 0 && r.top < innerHeight && r.left < innerWidth) return true;
+    }
+    return false;
+  };
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  /**
+   * Waits until nothing has changed for `still` ms: [waited ms, null or why the `limit` was reached]. What only goes on
+   * changing is waited for `restless` ms; `patient`: wait for pictures and parts that are still to come.
+   */
+  const quiet = async (still, limit, restless, patient) => {
     watchAll();
     const began = performance.now();
     await frame();
-    await frame();
     for (;;) {
+      drain();
       const now = performance.now();
-      if (observer.takeRecords().length) note();
+      const why = running() ? "an animation runs" : patient && loading() ? "a part of it has not arrived" : "";
       const since = now - Math.max(lastChange, began);
-      if (since >= still && document.readyState !== "loading" && !running()) return now - began;
-      if (now - began > limit) return -1;
-      await new Promise((done) => setTimeout(done, Math.max(4, Math.min(still, still - since))));
+      if (!why && since >= still) return JSON.stringify([now - began, null]);
+      if (now - began > (why ? limit : Math.min(limit, restless))) return JSON.stringify([now - began, why || "it goes on changing"]);
+      await pause(Math.max(4, Math.min(still, still - since)));
     }
   };
-
-  /** The innermost element at a point and its ancestors as numbers, those that have one; negative marks a frame. */
-  const at = (x, y) => {
-    let e = document.elementFromPoint(x, y);
-    for (let inner; e && (inner = shadowOf(e)?.elementFromPoint(x, y)) && inner !== e && $.root(inner) === shadowOf(e); ) e = inner;
-    const chain = [];
-    for (let k = e; k; k = flatParent(k)) if (serials.has(k)) chain.push(serial(k));
-    return JSON.stringify({ chain, frame: e && /^i?frame$/.test($.name(e)) ? serial(e) : null });
+  /**
+   * Waits for a frame and says where things stand: {pulse, busy, loading, alive: moves without telling (canvas, video),
+   * restless: changed of itself within the last seconds}.
+   */
+  const tick = async () => {
+    watchAll(known);
+    await frame();
+    const restless = alone.some((t) => performance.now() - t < 5000);
+    return JSON.stringify({ pulse: pulse(), busy: running(), loading: loading(), alive: alive(), restless });
+  };
+  const alive = () => {
+    for (const e of document.querySelectorAll("canvas,video")) {
+      const r = $.box(e);
+      if (r.width && r.bottom > 0 && r.right > 0 && r.top < innerHeight && r.left < innerWidth && !(e.paused === true)) return true;
+    }
+    return false;
+  };
+  /** Waits until the document's pulse is another than `from`, at most `limit` ms; whether it is. */
+  const awake = async (from, limit) => {
+    watchAll();
+    const began = performance.now();
+    while (pulse()[0] === from) {
+      if (performance.now() - began > limit) return false;
+      await pause(25);
+    }
+    return true;
   };
 
+  // --- for the time of a picture -------------------------------------------------------------------------------------------
+  let held = [];
+  let caret = null;
+  /** Endless animations of at most this length stand at their beginning in every picture; longer ones where they are. */
+  const SHORT = 2500;
+  /** Stop animations and hide the caret; how many things were stopped. */
+  const hold = () => {
+    release();
+    for (const a of document.getAnimations()) {
+      if (a.playState !== "running" || a.playbackRate === 0) continue;
+      const timing = a.effect?.getComputedTiming();
+      held.push([a, a.playbackRate, a.currentTime]);
+      // The rate and not pause(): a page that sets animation-play-state later must still be obeyed.
+      a.playbackRate = 0;
+      if (timing?.iterations === Infinity && timing.duration <= SHORT) a.currentTime = timing.delay;
+    }
+    let e = document.activeElement;
+    while (e && shadowOf(e)?.activeElement) e = shadowOf(e).activeElement;
+    if (e && (e.isContentEditable || /^(input|textarea)$/.test($.name(e)))) {
+      if (!caret) (caret = new CSSStyleSheet()).replaceSync(":focus,:focus *{caret-color:transparent!important}");
+      const root = $.root(e);
+      root.adoptedStyleSheets = [...root.adoptedStyleSheets, caret];
+      held.push([root]);
+    }
+    return held.length;
+  };
+  /** Let go of what `hold` stopped; the pulse. */
+  const release = () => {
+    for (const [what, rate, time] of held) {
+      if (what instanceof Animation) {
+        if (what.effect?.getComputedTiming().iterations === Infinity) what.currentTime = time;
+        what.playbackRate = rate;
+      } else what.adoptedStyleSheets = what.adoptedStyleSheets.filter((s) => s !== caret);
+    }
+    held = [];
+    return JSON.stringify(pulse());
+  };
+
+  // --- hovering -----------------------------------------------------------------------------------------------------------
+  const hoverRules = new WeakMap(); // sheet -> [rules, selectors with :hover]
+  const selectorsOf = (rules) => {
+    const found = [];
+    for (const rule of rules) {
+      if (rule.cssRules?.length) found.push(...selectorsOf(rule.cssRules));
+      if (rule.selectorText?.includes(":hover")) found.push(rule.selectorText.replace(/::?(before|after)/g, ""));
+    }
+    return found;
+  };
+  /** What is styled by hovering now: differs where the pointer's way to another place changes how the page looks. */
+  const hovered = () => {
+    const told = [];
+    for (const root of watchedRoots())
+      for (const sheet of [...root.styleSheets, ...root.adoptedStyleSheets]) {
+        try {
+          let known = hoverRules.get(sheet);
+          if (known?.[0] !== sheet.cssRules.length) hoverRules.set(sheet, (known = [sheet.cssRules.length, selectorsOf(sheet.cssRules)]));
+          for (const selector of known[1]) for (const e of root.querySelectorAll(selector)) told.push(identity(e));
+        } catch {
+          told.push(`?${identity(document.querySelector(":hover:not(:has(:hover))"))}`);
+        }
+      }
+    return told.join();
+  };
+  const numbers = new WeakMap();
+  let nextNumber = 0;
+  const identity = (e) => {
+    if (!e) return 0;
+    if (!numbers.has(e)) numbers.set(e, ++nextNumber);
+    return numbers.get(e);
+  };
+  const look = () => JSON.stringify([...pulse(), hovered()]);
+
+  // --- what the browser tells us ---------------------------------------------------------------------------------------------
   const adopt = (root) => {
     // The browser's own controls have closed roots too (a number field's arrows); those are no part of the page.
     if (!(root instanceof ShadowRoot) || !cuadata.canHost($.name(root.host))) return false;
@@ -84,9 +224,9 @@ globalThis.cuadata.quiet ??= (() => {
     return marked;
   };
   /** As `listen`, for elements by their numbers; how many of them take input by nothing else. */
-  const listenTo = (numbers) => {
+  const listenTo = (given) => {
     let news = 0;
-    for (const number of numbers) {
+    for (const number of given) {
       const e = cuadata.element(number);
       if (!e || listening.has(e)) continue;
       if (!cuadata.takesInput(e, $.name(e), getComputedStyle(e))) news++;
@@ -94,22 +234,67 @@ globalThis.cuadata.quiet ??= (() => {
     }
     return news;
   };
-  /** Numbers of the elements that match, through open and closed shadow roots, in document order. */
-  const find = (css) => {
-    const found = [];
-    const look = (root) => {
-      const held = new Set(root.querySelectorAll(css));
-      const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
-      for (let e = walker.nextNode(); e; e = walker.nextNode()) {
-        if (held.has(e)) found.push(serial(e));
-        const shadow = shadowOf(e);
-        if (shadow) look(shadow);
-      }
-    };
-    look(document);
-    return JSON.stringify(found);
+
+  /** What a click at a point meets: numbers from the innermost element outwards, and the frame that it lies in. */
+  const at = (x, y) => {
+    const chain = [];
+    const e = cuadata.paint.deepest(x, y);
+    for (let k = e; k; k = flatParent(k)) if (serials.has(k)) chain.push(serial(k));
+    return JSON.stringify({ chain, frame: e && /^i?frame$/.test($.name(e)) ? serial(e) : null });
   };
 
-  Object.assign(cuadata, { pulse, at, adopt, listen, listenTo, find, watchAll });
+  // --- acting on an element ------------------------------------------------------------------------------------------------
+  /** Choose options of a select by value, else by label; [values, labels] chosen, or why not. */
+  const choose = (number, wanted) => {
+    const e = cuadata.element(number);
+    if (!(e instanceof HTMLSelectElement)) return JSON.stringify({ error: "it is no select" });
+    const fold = (text) => cuadata.fold(text).toLowerCase();
+    const options = [...e.options].filter((o) => !o.disabled && !o.closest("optgroup")?.disabled);
+    const found =
+      options.find((o) => wanted.value !== null && o.value === wanted.value) ??
+      options.find((o) => wanted.text !== null && fold(o.label) === fold(wanted.text)) ??
+      options.find((o) => wanted.value !== null && fold(o.label) === fold(wanted.value));
+    if (!found) return JSON.stringify({ error: `there is no such option; there are: ${options.slice(0, 20).map((o) => o.label).join(", ")}` });
+    e.focus({ preventScroll: true });
+    if (e.multiple) found.selected = true;
+    else e.selectedIndex = found.index;
+    e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    e.dispatchEvent(new Event("change", { bubbles: true }));
+    return JSON.stringify({ value: found.value, label: found.label });
+  };
+  /** Take elements out of the picture, or flood them with one colour; `restore` takes that back. */
+  let shown = [];
+  const LOOKS = {
+    hide: { opacity: 0, visibility: "hidden" },
+    black: { backgroundColor: "rgb(0,0,0)", backgroundImage: "none", filter: "brightness(0)" },
+    white: { backgroundColor: "rgb(255,255,255)", backgroundImage: "none", filter: "brightness(0) invert(1)" },
+  };
+  const paintAs = (given, look) => {
+    restore();
+    for (const number of given) {
+      const e = cuadata.element(number);
+      if (!e) continue;
+      // An area paints nothing: its image does. A box-less element is painted by what it holds.
+      const target = $.name(e) === "area" ? cuadata.boxes.imageOf(e) : e;
+      for (const one of getComputedStyle(e).display === "contents" ? e.children : [target]) {
+        const animation = one.animate([LOOKS[look], LOOKS[look]], { duration: 1e9, fill: "both" });
+        animation.playbackRate = 0;
+        shown.push(animation);
+      }
+    }
+  };
+  const restore = () => {
+    for (const animation of shown) animation.cancel();
+    shown = [];
+  };
+
+  cuadata.stateFrom(() => changes);
+  Object.assign(cuadata, {
+    pulse, look, at, quiet, tick, awake, hold, release, adopt, listen, listenTo, choose, paintAs, restore,
+    knowRoots: (found) => {
+      known = found;
+      watchAll(found);
+    },
+  });
   return quiet;
 })();

@@ -203,7 +203,7 @@ def _text(turn: Message) -> str:
     if isinstance(content, str):
         return content
     return "".join(
-        str(part.get("text", "")) if part.get("type") == "text" else "<picture>"
+        str(part.get("text", "")) if part.get("type") == "text" else "\n<picture>\n"
         for part in content or ()
         if isinstance(part, Mapping)
     )
@@ -215,10 +215,18 @@ def _blank(text: str, row: Mapping[str, Any]) -> str:
     for line in row.get("context") or ():
         varying.append(prompts.context_line(ContextLine(line["kind"], line["text"])))
     lines = [line for line in text.split("\n") if line.removeprefix("- ") not in varying and line not in varying]
-    kept = "\n".join(lines).replace(str(row["instruction"]), "<instruction>")
+    kept = _without_instruction("\n".join(lines), str(row["instruction"]))
     # Whether there was a history at all, and lines under it, is told by `history` and `injected`.
     kept = kept.replace(prompts.NO_HISTORY, prompts.HISTORY)
     return "\n".join(line for line in kept.split("\n") if line.strip())
+
+
+def _without_instruction(text: str, instruction: str) -> str:
+    """A text with a mark for its instruction; a short one, such as a letter, only where it is announced."""
+    announced = f"Instruction: {instruction}"
+    if announced in text:
+        return text.replace(announced, "Instruction: <instruction>", 1)
+    return text.replace(instruction, "<instruction>", 1) if len(instruction) > 3 else text
 
 
 def compare(train: Iterable[Skeleton], live: Iterable[tuple[str, Skeleton]]) -> tuple[Difference, ...]:

@@ -34,7 +34,19 @@ _NESTS = ("tool_calls", "output", "content", "choices", "message", "item", "acti
 
 #: Types of what holds calls, or holds none.
 _ENVELOPES = frozenset(
-    "text output_text message reasoning thinking tool_use image function function_call computer_call response".split()
+    [
+        "text",
+        "output_text",
+        "message",
+        "reasoning",
+        "thinking",
+        "tool_use",
+        "image",
+        "function",
+        "function_call",
+        "computer_call",
+        "response",
+    ]
 )
 
 
@@ -88,7 +100,7 @@ def _in_json(value: Any, bare: bool) -> Iterator[Call]:
 
 def _as_call(value: Mapping[str, Any], bare: bool) -> Call | None:
     name = value.get("name") or value.get("tool") or value.get("function")
-    if isinstance(name, str):
+    if isinstance(name, str) and not {"bbox_2d", "point_2d"} & set(value):  # those are things found, by name
         for key in _INPUTS:
             if key in value:
                 return Call(name, _arguments(value[key]))
@@ -99,8 +111,9 @@ def _as_call(value: Mapping[str, Any], bare: bool) -> Call | None:
     kind = inner if isinstance(inner, str) else value.get("action_type", value.get("type"))
     if bare and isinstance(kind, str) and kind not in _ENVELOPES:
         return Call("", value)
-    if bare and len(value) == 1 and isinstance(only := next(iter(value.values())), Mapping):
-        return Call(next(iter(value)), only)  # {"click": {"x": 3, "y": 4}}
+    only = next(iter(value)) if bare and len(value) == 1 else None
+    if only is not None and only not in _NESTS and isinstance(value[only], Mapping):
+        return Call(only, value[only])  # {"click": {"x": 3, "y": 4}}
     return None
 
 
@@ -150,17 +163,17 @@ def python_calls(text: str, is_call: Callable[[str], bool] = lambda name: True) 
             place = max(end, place)
 
 
+_TOKEN = re.compile(r"""\\.|["'()\[\]{}]""", re.DOTALL)
+
+
 def _closing(text: str, place: int) -> int:
     """Where the bracket opened before `place` closes, quotes and escapes heeded; the end of the text where it does not."""
-    depth, quote, at = 1, "", place
-    while at < len(text):
-        char = text[at]
-        if char == "\\" and quote:
-            at += 2
-            continue
+    depth, quote = 1, ""
+    for token in _TOKEN.finditer(text, place):
+        char, end = token[0], token.end()
         if quote:
             # A quote inside a text that nobody escaped does not end it: what ends it is followed by , or ).
-            if char == quote and text[at + 1 : at + 12].lstrip()[:1] in ("", ",", ")", "]", "}"):
+            if char == quote and text[end : end + 12].lstrip()[:1] in ("", ",", ")", "]", "}"):
                 quote = ""
         elif char in "\"'":
             quote = char
@@ -169,14 +182,42 @@ def _closing(text: str, place: int) -> int:
         elif char in ")]}":
             depth -= 1
             if depth == 0:
-                return at
-        at += 1
+                return token.start()
     return len(text)
+
+
+#: One argument that needs no parser: a text without quotes or escapes, or a number, with or without its name.
+_SIMPLE = re.compile(
+    r"""\s*(?:([A-Za-z_]\w*)\s*=\s*)?(?:'([^'"\\\n]*)'|"([^'"\\\n]*)"|(-?\d{1,15})|(-?\d{1,15}\.\d{1,15}))\s*(?:,|$)"""
+)
+
+
+def _simple(name: str, inside: str) -> Call | None:
+    """A call of plain arguments, ten times as fast as by Python's parser; None where an argument is not plain."""
+    named: dict[str, Any] = {}
+    positional: list[Any] = []
+    place = 0
+    while place < len(inside):
+        match = _SIMPLE.match(inside, place)
+        if match is None:
+            return None
+        key, one, other, whole, broken = match.groups()
+        value: Any = one if one is not None else other if other is not None else int(whole) if whole else float(broken)
+        if key:
+            named[key] = value
+        elif named:
+            return None
+        else:
+            positional.append(value)
+        place = match.end()
+    return Call(name, named, tuple(positional))
 
 
 def _parsed(name: str, inside: str, text: str, start: int) -> Call:
     if start + len(inside) >= len(text):
         raise ParseFailure(f"the call {name}({inside!r:.60} breaks off", kind="broken")
+    if (plain := _simple(name, inside)) is not None:
+        return plain
     if _ODD_ESCAPE.search(inside):  # Python warns of an escape it does not know
         return _by_hand(name, inside)
     try:

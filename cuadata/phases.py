@@ -87,7 +87,9 @@ def _dismisses(steps: tuple[Step, ...], i: int, own: set[Key], spoken: bool) -> 
         return False
     around = overlays.around(step)
     if around:
-        return not any(overlays.key(o) in own for o in around) and _is_in_the_way(around[0], steps, i)
+        laid_over = [o for o in around if o.role not in overlays.POPUPS]
+        ours = any(overlays.key(o) in own for o in around)
+        return not ours and bool(laid_over) and _is_in_the_way(laid_over[0], steps, i)
     later = after_of(steps, i)
     if later is None or not _hits_nothing(step):
         return False
@@ -97,8 +99,6 @@ def _dismisses(steps: tuple[Step, ...], i: int, own: set[Key], spoken: bool) -> 
 
 def _is_in_the_way(overlay: Element, steps: tuple[Step, ...], i: int) -> bool:
     """A dialog by role, or something laid over the page that goes away sooner or later; a bar that stays is no overlay."""
-    if overlay.role in overlays.POPUPS:
-        return False
     return overlay.role in overlays.DIALOGS or _vanishes_at(overlays.key(overlay), steps, i) is not None
 
 
@@ -116,9 +116,15 @@ def _gone(before: Observation, later: Observation) -> set[Key]:
 
 
 def _vanishes_at(name: Key, steps: tuple[Step, ...], i: int) -> int | None:
-    """The first step from i on after which the overlay is gone; None where it stays or nobody looked."""
+    """The first step from i on after which the overlay is gone from this page; None where it stays or nobody looked.
+
+    What went because another page was opened was not dismissed.
+    """
+    address = urldefrag(steps[i].observation.url).url
     for k in range(i, len(steps)):
         later = after_of(steps, k)
+        if later is not None and urldefrag(later.url).url != address:
+            return None
         if later is not None and name not in overlays.open_overlays(later):
             return k
     return None

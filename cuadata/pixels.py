@@ -119,7 +119,7 @@ def _windows(
             lowest = min(lowest, float(values.min()))
             largest = max(largest, float(abs(shifts).max()))
             here = middle.within(frame).of(found)
-            here |= (values < limits.similarity) | (abs(shifts) > limits.shift)
+            here |= ((values < limits.similarity) | (abs(shifts) > limits.shift)).any(axis=0)
     return lowest, largest
 
 
@@ -153,11 +153,26 @@ def _block_means(values: NDArray[Any], side: int) -> NDArray[Any]:
     """Absolute mean of every block of `side` px; blocks cut by the edge are means of what is there."""
     import numpy as np
 
-    height, width = values.shape
-    rows, columns = np.arange(0, height, side), np.arange(0, width, side)
-    sums = np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
-    counts = np.outer(np.minimum(side, height - rows), np.minimum(side, width - columns))
-    return np.abs(sums / counts).astype(np.float32)
+    means: NDArray[Any] = np.abs(_by_tile(np.add, values, side) / _counts(values, side))
+    return means
+
+
+def _by_tile(reduce: np.ufunc, values: NDArray[Any], side: int) -> NDArray[Any]:
+    """An array (height, width[, channels]) reduced over every tile of `side` px, those cut by the edge included."""
+    import numpy as np
+
+    rows, columns = (np.arange(0, extent, side) for extent in values.shape[:2])
+    reduced: NDArray[Any] = reduce.reduceat(reduce.reduceat(values, rows, axis=0), columns, axis=1)
+    return reduced
+
+
+def _counts(values: NDArray[Any], side: int) -> NDArray[Any]:
+    """Pixels in every tile of `side` px."""
+    import numpy as np
+
+    down, across = (np.minimum(side, extent - np.arange(0, extent, side)) for extent in values.shape[:2])
+    counts: NDArray[Any] = np.outer(down, across)
+    return counts
 
 
 def _near(
@@ -188,7 +203,7 @@ def _is_noise(before: Any, after: Any, crop: ssim.Crop, lossy: bool) -> bool:
     """Whether the differences are a codec's: nearly everywhere where the picture holds something, and small beside it."""
     import numpy as np
 
-    one, other = crop.of(before).astype(np.float32), crop.of(after).astype(np.float32)
+    one, other = crop.of(before).astype(np.float64), crop.of(after).astype(np.float64)
     apart = (one != other).any(axis=2)
     if not lossy and _share_of_tiles(before, after, apart, crop) < _SPREAD:
         return False
@@ -197,13 +212,10 @@ def _is_noise(before: Any, after: Any, crop: ssim.Crop, lossy: bool) -> bool:
 
 def _energy(pixels: NDArray[Any]) -> float:
     """What a picture holds: its squared distance from the means of its tiles, so that large flat parts hold nothing."""
-    total = 0.0
-    for top in range(0, pixels.shape[0], TILE):
-        row = pixels[top : top + TILE]
-        for left in range(0, row.shape[1], TILE):
-            tile = row[:, left : left + TILE]
-            total += float(((tile - tile.mean(axis=(0, 1))) ** 2).sum())
-    return total
+    import numpy as np
+
+    sums, counts = _by_tile(np.add, pixels, TILE), _counts(pixels, TILE)
+    return float(np.square(pixels).sum() - (np.square(sums) / counts[:, :, None]).sum())
 
 
 def _coverage(before: Any, after: Any, held: NDArray[np.bool_], crop: ssim.Crop, region: ssim.Crop | None) -> float:
@@ -218,18 +230,17 @@ def _share_of_tiles(before: Any, after: Any, flags: NDArray[np.bool_], crop: ssi
     """Share of the tiles holding something, in either picture, in which a pixel is flagged; `flags` is of the crop."""
     import numpy as np
 
-    side = min(TILE, *before.shape[:2])
-    filled = _filled(before, side) | _filled(after, side)
+    filled = _filled(before) | _filled(after)
     whole = np.zeros(before.shape[:2], bool)
     crop.of(whole)[...] = flags
-    flagged = ssim.tiles_of(whole[: filled.shape[0] * side, : filled.shape[1] * side], side)
+    flagged = ssim.tiles_of(whole, TILE)
     count = int((filled | flagged).sum())
     return float(flagged.sum()) / count if count else 0.0
 
 
-def _filled(pixels: NDArray[np.uint8], side: int) -> NDArray[np.bool_]:
-    """Which whole tiles hold anything but one flat colour."""
-    height, width = (extent // side * side for extent in pixels.shape[:2])
-    tiles = pixels[:height, :width].reshape(height // side, side, width // side, side, 3)
-    filled: NDArray[np.bool_] = (tiles.max(axis=(1, 3)) - tiles.min(axis=(1, 3))).max(axis=2) > 0
-    return filled
+def _filled(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which tiles hold anything but one flat colour."""
+    import numpy as np
+
+    filled: Any = (_by_tile(np.maximum, pixels, TILE) > _by_tile(np.minimum, pixels, TILE)).any(axis=2)
+    return filled  # type: ignore[no-any-return]

@@ -208,7 +208,7 @@ def _start(format: str, options: dict[str, Any]) -> None:
     _mine = PlanScorer(format, pages=4, **options)
 
 
-def _play(rows: list[Mapping[str, Any]], answers: list[list[str]]) -> list[Played]:
+def _play(rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[Played]:
     assert _mine is not None
     return _mine.play(rows, answers) if rows else []
 

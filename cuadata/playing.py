@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cuadata import __version__, recording, registration, registry, schema
-from cuadata.browsers import Browsers
 from cuadata.contracts import Choice, Policy
-from cuadata.environment import stage_of
+from cuadata.environment import browsers_for, stage_of
 from cuadata.episode import Episode
 from cuadata.errors import CallError, DataError
 from cuadata.loop import shared
@@ -191,7 +190,8 @@ def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterato
     """Episodes as they end; each worker has a page and a policy of its own."""
     if not left:
         return
-    browsers = Browsers(plan.browsers)
+    first = registration.task(plan.family, plan.seeds[0], **plan.family_options)
+    browsers = browsers_for(first, plan.browsers)
     todo: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
     for one in left:
         todo.put(one)
@@ -200,7 +200,6 @@ def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterato
 
     def work(number: int) -> None:
         try:
-            first = registration.task(plan.family, plan.seeds[0], **plan.family_options)
             stage = stage_of(first, screenshot=plan.screenshot, browser=browsers.seat(number))
             policy = registry.policies[plan.policy](**plan.policy_options)
             try:
@@ -209,7 +208,7 @@ def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterato
                         ended.put(_tries(plan, out, stage, policy, *todo.get_nowait()))
             finally:
                 shared().run(stage.close(), 30)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             ended.put(error)
 
     with ThreadPoolExecutor(min(plan.workers, len(left))) as pool:
@@ -248,7 +247,7 @@ def attempt(plan: Plan, folder: Path, stage: Stage, policy: Policy, seed: int, s
     try:
         with clock.acting():
             loop.run(episode.begin(), LIMIT)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         with _writer(folder, episode.task, plan, stage) as writer:
             writer.close(Outcome(ended="error", reason=f"the page did not open: {error}"[:300]))
         return _line(folder, episode, seed, sample, clock, ended="error")

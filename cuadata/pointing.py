@@ -1,7 +1,7 @@
 """Points and boxes out of what a model says, in whatever notation: the numbers as written, in the model's own frame.
 
 The notations are tried from the most deliberate to the least: JSON with a key that names a place, point and box tags,
-calls, bracketed pairs, `x=.. y=..`, and two bare numbers where they are the whole answer. Of several in JSON or in calls
+calls, bracketed pairs, `x=.. y=..`, numbers behind a word such as `coordinates`, and two bare numbers where they are the whole answer. Of several in JSON or in calls
 the first is the answer, since those are steps to take one by one; of several in running text the last is, since what a
 model considers stands before what it settles on (GUI-Perturbed scores GTA1 so). A box stands for its centre.
 """
@@ -41,6 +41,13 @@ _BOXES = re.compile(
 _PAIRS = re.compile(rf"[(\[]\s*({_N}){_SEP}({_N})\s*[)\]]")
 _WHOLE = re.compile(rf"\s*[(\[][\s(\[]*{_N}(?:{_SEP}{_N}){{1,3}}[\s)\]]*\s*")
 _NAMED = re.compile(rf"\bx\s*[=:]\s*({_N})[\s,;]*(?:and\s+)?\by\s*[=:]\s*({_N})(?!\w|\.\d|%)", re.IGNORECASE)
+_PX = re.compile(r"(?<=\d)\s*px\b")
+_LABELLED = re.compile(
+    rf"\b(?:coordinates?|points?|position|location|click|tap|answer)(?:\s+(?:is|are|at|on))*\s*[:=]?\s*({_N})\s*,\s*({_N})"
+    r"(?!\w|\.\d|%|\s*,\s*\d)",
+    re.IGNORECASE,
+)
+_CORNERS = re.compile(r"\W+".join(rf"\b{name}\s*[=:]\s*({_N})" for name in ("x1", "y1", "x2", "y2")), re.IGNORECASE)
 _BARE = re.compile(rf"\s*({_N}){_SEP}({_N})\s*\.?\s*")
 #: Keys that name a place in JSON, in the order in which they are believed.
 _KEYS: Final = (
@@ -55,10 +62,11 @@ def said(text: str) -> str:
 
     ParseFailure where nothing is left.
     """
-    if "<" in text or "[" in text:
-        text = _MARKS.sub("", _THOUGHT.sub("", text))
+    if "think" in text:
         # A thought may have been opened by the prompt, so that only its end stands in the text.
-        text = text.rsplit("</think>", 1)[-1]
+        text = _THOUGHT.sub("", text).rsplit("</think>", 1)[-1]
+    if "<|" in text or "</s>" in text or "[EOS]" in text or "<end_of" in text:
+        text = _MARKS.sub("", text)
     if not text.strip():
         raise ParseFailure("the answer is empty, or a thought that never ends")
     return text
@@ -80,6 +88,8 @@ def numbers(text: str) -> list[Numbers]:
 def _found(text: str) -> tuple[list[Numbers], bool]:
     """The places of the most deliberate notation, and whether the last of them is the answer."""
     body = said(text)
+    if "px" in body:
+        body = _PX.sub("", body)
     answers = [m for m in _ANSWER.finditer(body)] if ":" in body or "<" in body else []
     if answers:
         end = answers[-1]
@@ -96,9 +106,9 @@ def grounded(text: str) -> list[Numbers]:
 
 
 def _in_any_notation(text: str) -> tuple[list[Numbers], bool]:
-    for notation in (_json, _calls_or_tags, _brackets, _named, _bare):
+    for notation in (_json, _calls_or_tags, _brackets, _corners, _named, _labelled, _bare):
         if held := notation(text):
-            return held, notation in (_brackets, _named) or (notation is _calls_or_tags and not _calls(text))
+            return held, notation in _RUNNING or (notation is _calls_or_tags and not _calls(text))
     return [], False
 
 
@@ -210,9 +220,21 @@ def _named(text: str) -> list[Numbers]:
     return [(float(m[1]), float(m[2])) for m in _NAMED.finditer(text)]
 
 
+def _corners(text: str) -> list[Numbers]:
+    return [tuple(map(float, m.groups())) for m in _CORNERS.finditer(text)]
+
+
+def _labelled(text: str) -> list[Numbers]:
+    return [(float(m[1]), float(m[2])) for m in _LABELLED.finditer(text)]
+
+
 def _bare(text: str) -> list[Numbers]:
     match = _BARE.fullmatch(text)
     return [(float(match[1]), float(match[2]))] if match else []
+
+
+#: Notations of running text, in which the last place is the answer.
+_RUNNING: Final = (_brackets, _corners, _named, _labelled)
 
 
 def center(place: Numbers) -> tuple[float, float]:
@@ -227,7 +249,7 @@ def point(text: str, view: View, frame: Frame) -> Point:
 
     `frame` is how the numbers count; `view.frame` overrides it.
     """
-    return grid_of(view, frame).read(*center(answer(text)))
+    return grid_of(view, frame).read_place(answer(text))
 
 
 def points(text: str, view: View, frame: Frame) -> tuple[Point, ...]:
@@ -236,7 +258,7 @@ def points(text: str, view: View, frame: Frame) -> tuple[Point, ...]:
     found = numbers(text)
     if not found:
         raise ParseFailure(f"no coordinates in {text.strip()!r:.80}")
-    return tuple(grid.read(*center(place)) for place in found)
+    return tuple(grid.read_place(place) for place in found)
 
 
 def box(text: str, view: View, frame: Frame) -> BBox | None:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cuadata import __version__, registration, registry, runs, tables, turns, voting_policy
-from cuadata.contracts import Choice, Policy
+from cuadata import __version__, attempts, playing, registration, registry, runs, tables, voting_policy
+from cuadata.attempts import Named, episode_of
+from cuadata.contracts import Policy
 from cuadata.errors import CallError, DataError
 from cuadata.evaluation import described, save_result
-from cuadata.failures import Ending, Turn
 from cuadata.runs import Episode, Run
-from cuadata.types import Observation, Step
+from cuadata.types import Outcome
 
 if TYPE_CHECKING:
     from cuadata.environment import BrowserEnv
-    from cuadata.episode import Episode as Attempt
 
-#: Seconds that one action may take before the browser is given up.
-LIMIT = 240.0
 Progress = Callable[[], None]
 
 
@@ -161,6 +158,20 @@ def evaluate(
     return run, result
 
 
+def evaluate_recorded(folder: Path, out: Path | None = None, *, force: bool = False) -> tuple[Run, dict[str, Any]]:
+    """The same for episodes that `cuadata rollout` recorded; trivial policies are not played beside them."""
+    run, held = attempts.recorded(folder)
+    result = {**described(run), **tables.summary(held)}
+    if out is not None:
+        runs.begin(out, run, force=force)
+        done = {one.id for one in runs.episodes(out)}
+        for one in held:
+            if one.id not in done:
+                runs.append(out, one)
+        save_result(out, result)
+    return run, result
+
+
 def _with_browser(run: Run) -> Run:
     from cuadata import browser_find
 
@@ -223,95 +234,24 @@ def _policy(plan: Plan) -> Policy:
 
 
 def attempt(env: BrowserEnv, policy: Policy, plan: Plan, seed: int, sample: int = 0) -> Episode:
-    """One episode of a policy, from reset to its end; an episode whose page does not open is one that broke down."""
+    """One episode of a policy, from reset to its end; played once more where it broke down."""
+    played = _attempt(env, policy, plan, seed, sample)
+    return _attempt(env, policy, plan, seed, sample) if played.ended in playing.BROKEN else played
+
+
+def _attempt(env: BrowserEnv, policy: Policy, plan: Plan, seed: int, sample: int) -> Episode:
+    named = Named(id_of(plan, seed, sample), plan.family, seed, sample)
     try:
         env.reset(seed=seed)
     except DataError as error:
-        return _unopened(plan, seed, sample, str(error))
+        task = registration.task(plan.family, seed, **plan.family_options)
+        return episode_of(task, (), None, Outcome(ended="error", success=None, reason=str(error)), None, named)
     assert env.episode is not None
     episode = env.episode
-    policy.reset(episode.task, seed if sample == 0 else seed + sample * 1_000_003)
-    first, played = episode.observation, list[_Played]()
+    first = episode.observation
+    policy.reset(episode.task, seed + sample * 1_000_003)
     while episode.ended == "running":
-        played.extend(_played(episode, policy.act(episode.observation, episode.prompt())))
-    return _episode(episode, first, played, plan, seed, sample)
-
-
-def _unopened(plan: Plan, seed: int, sample: int, reason: str) -> Episode:
-    task = registration.task(plan.family, seed, **plan.family_options)
-    return runs.episode(
-        turns=(),
-        ending=Ending(ended="error", success=None),
-        id=id_of(plan, seed, sample),
-        family=plan.family,
-        seed=seed,
-        sample=sample,
-        instruction=task.instruction,
-        default=None,
-        axes=task.axes,
-        cluster=f"{plan.family}/{seed}",
-        reason=reason,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Played:
-    """One turn: a step, or a text that could not be read."""
-
-    step: Step | None
-    reward: float
-    output: str
-    failure: str | None
-    seen: Observation
-
-
-def _played(episode: Attempt, choice: Choice) -> Iterator[_Played]:
-    """Play what a policy chose, and the further actions of the same text one a turn, until the episode ends."""
-    from cuadata.loop import shared
-
-    seen = episode.observation
-    if choice.action is None:
-        failure = choice.failure or "the policy chose nothing"
-        episode.misread(failure)
-        yield _Played(None, 0.0, choice.output, failure, seen)
-        return
-    for number, action in enumerate((choice.action, *choice.rest)):
-        if episode.ended != "running":
-            return
-        seen = episode.observation
-        output, logprob = (choice.output or None, choice.logprob) if number == 0 else (None, None)
-        turn = shared().run(episode.play(action, output=output, logprob=logprob), LIMIT)
-        yield _Played(turn.step, turn.reward, choice.output, None, seen)
-
-
-def _episode(
-    attempt: Attempt, first: Observation, played: Sequence[_Played], plan: Plan, seed: int, sample: int
-) -> Episode:
-    task, outcome = attempt.task, attempt.outcome
-    start = turns.selections(task, first)
-    ending = turns.ending(task, outcome, attempt.steps, first)
-    return runs.episode(
-        turns=tuple(_turns(attempt, played)),
-        ending=ending,
-        id=id_of(plan, seed, sample),
-        family=plan.family,
-        seed=seed,
-        sample=sample,
-        instruction=task.instruction,
-        default=attempt.default,
-        raw=attempt.raw,
-        reward=attempt.earned,
-        size=None if start is None else start.requested,
-        axes=task.axes,
-        cluster=f"{plan.family}/{seed}",
-        reason=outcome.reason,
-    )
-
-
-def _turns(attempt: Attempt, played: Sequence[_Played]) -> Iterable[Turn]:
-    stray = turns.strays(attempt.task, [one.seen for one in played])
-    for one in played:
-        if one.step is not None:
-            yield turns.turn(one.step, attempt.task, stray, reward=one.reward)
-        elif one.failure is not None:
-            yield turns.misread(one.output, one.failure, one.seen, stray)
+        choice = policy.act(episode.observation, episode.prompt())
+        for _ in playing.played(episode, choice):
+            pass
+    return episode_of(episode.task, episode.steps, first, episode.outcome, episode.default, named)

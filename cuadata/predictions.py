@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cuadata.contracts import Format, Gold, ParseFailure, View
 from cuadata.errors import CallError, DataError
 from cuadata.types import Action, Point
 
-#: Which of several points in a text is the answer.
-Which = Literal["first", "last"]
 #: Where the text stands, the first that is there.
 TEXTS = (
     "raw_prediction",
@@ -65,7 +63,7 @@ class Reading:
 
 def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Place and content of each line that is not blank. DataError that names the line where it is no JSON object."""
-    with path.open(encoding="utf-8") as opened:
+    with path.open(encoding="utf-8-sig", errors="replace") as opened:
         for number, line in enumerate(opened, 1):
             if not line.strip():
                 continue
@@ -163,21 +161,9 @@ def view(gold: Gold, frame: str | None = None) -> View:
     return View(image=gold.image, viewport=gold.task.viewport, frame=frame or gold.frame)
 
 
-def usual(format: Format) -> Which:
-    """Which point of a text is the answer: the last of a family that only points, the first action of one that acts.
-
-    A family that only points may think before it answers, and one that runs on repeats itself: published figures of
-    GUI-Perturbed take its last point. What an acting model says after its first action was meant for a later page.
-    """
-    return "last" if getattr(format, "says", None) == {"click"} else "first"
-
-
-def read(text: str, format: Format, seen: View, which: Which = "first") -> Reading:
+def read(text: str, format: Format, seen: View) -> Reading:
     """One text through a format. Where its first action has no point, that of a later one counts."""
     try:
-        if which == "last":
-            action = next(a for a in reversed(format.read_all(text, seen)) if a.point is not None)
-            return Reading(action=action, point=action.point, failure=None)
         action = format.read(text, seen)
         point = action.point
         if point is None and action.type not in ("done", "infeasible"):

@@ -2,7 +2,7 @@
 
 header.json    a `Header`: what was known before the first step
 steps.jsonl    a `Line` for each step, appended and flushed to the disk before the next step begins
-blobs/         pictures as `SHA256.png` (or jpeg, webp) and elements as `SHA256.json.gz`, each stored once
+blobs/         pictures as `SHA256.png` (or jpeg, webp) and elements as `SHA256.jsonl.gz`, each stored once
 outcome.json   an `Ending`: how it ended; not there while it runs and where it was interrupted
 lock           a `recording_lock.Holder`: only while a process records into it
 """
@@ -82,16 +82,19 @@ def elements_path(folder: Path, sha256: str, place: str) -> Path:
     """Where an observation's elements lie. DataError where the name could lead out of the folder."""
     if not _SHA256.fullmatch(sha256):
         raise DataError(f"'{sha256[:80]}' is no sha256 of elements", place=place)
-    return folder / BLOBS / f"{sha256}.json.gz"
+    return folder / BLOBS / f"{sha256}.jsonl.gz"
 
 
 def pack(elements: tuple[Element, ...]) -> bytes:
-    """Elements as a blob: the same elements give the same bytes, since no time stands in the archive's head."""
-    return gzip.compress(to_json(elements), compresslevel=1, mtime=0)
+    """Elements as a blob, one a line: the same elements give the same bytes, since no time stands in the archive's head."""
+    return gzip.compress(b"\n".join(map(to_json, elements)), compresslevel=1, mtime=0)
 
 
-def unpack(data: bytes) -> tuple[Element, ...]:
-    """Elements from a blob; ValueError where it is damaged, or larger than any page's elements."""
+def unpack(data: bytes, known: dict[bytes, Element] | None = None) -> tuple[Element, ...]:
+    """Elements from a blob; ValueError where it is damaged, or larger than any page's elements.
+
+    `known` remembers elements by their line: most of a page stays as it is from one observation to the next.
+    """
     reader = zlib.decompressobj(wbits=31)
     try:
         text = reader.decompress(data, MAX_ELEMENTS)
@@ -100,7 +103,12 @@ def unpack(data: bytes) -> tuple[Element, ...]:
     if not reader.eof:
         why = f"over the limit of {MAX_ELEMENTS} bytes" if len(text) == MAX_ELEMENTS else "cut off"
         raise ValueError(f"the archive of elements is {why}")
-    return from_json(text, tuple[Element, ...])
+    held = {} if known is None else known
+    lines = text.split(b"\n")
+    for line in lines:
+        if line not in held:
+            held[line] = from_json(line, Element)
+    return tuple(map(held.__getitem__, lines))
 
 
 def bare_image(image: Image | None) -> Image | None:

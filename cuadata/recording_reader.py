@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -28,10 +29,13 @@ def find(folder: str | Path) -> list[Path]:
     path = Path(folder)
     if not path.is_dir():
         raise DataError("there is no such folder", place=str(path))
-    names = (recording_files.HEADER, recording_files.STEPS)
-    if any((path / name).exists() for name in names):
-        return [path]
-    return sorted({found.parent for name in names for found in path.rglob(name)})
+    found = []
+    for where, folders, files in os.walk(path):
+        if recording_files.HEADER in files or recording_files.STEPS in files:
+            found.append(Path(where))
+            folders.clear()  # what lies in a recording is its own
+        folders[:] = [name for name in folders if not name.startswith(".")]  # half a merge, half a deletion
+    return sorted(found)
 
 
 def read_all(folder: str | Path, *, pictures: bool = True) -> Iterator[Trajectory]:
@@ -117,7 +121,10 @@ def _is_json(text: bytes) -> bool:
 def _ending(path: Path, notes: list[str]) -> Ending:
     file = path / recording_files.OUTCOME
     if not file.exists():
-        held = recording_lock.holder(path)
+        try:
+            held = recording_lock.holder(path)
+        except DataError:
+            held = None
         if held is not None and recording_lock.lives(held) is not False:
             notes.append(f"{held} is recording into it")
             return Ending(outcome=Outcome(ended="running"))
@@ -149,6 +156,7 @@ class _Blobs:
     pictures: bool
     _images: dict[str, Image] = field(default_factory=dict)
     _elements: tuple[str, tuple[Element, ...]] = ("", ())
+    _known: dict[bytes, Element] = field(default_factory=dict)
 
     def picture(self, described: Image, place: str) -> Image:
         held = self._images.get(described.sha256)
@@ -185,7 +193,7 @@ class _Blobs:
             if recording_files.sha256(data) != name:
                 raise DataError(f"{path.name} is not what was recorded: its sha256 differs", place=place)
             try:
-                self._elements = (name, recording_files.unpack(data))
+                self._elements = (name, recording_files.unpack(data, self._known))
             except ValueError as error:
                 raise DataError(f"{path.name}: {error}", place=place) from error
         return self._elements[1]

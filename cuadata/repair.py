@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from cuadata.errors import CallError, DataError
 
 #: A damaged file keeps its bytes under its name with this ending, where no reader of Parquet takes it for data.
 DAMAGED = ".damaged"
-REPORT = "repair.json"
+REPORT, MANIFEST = "repair.json", "cuadata.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,9 @@ class Repair:
     lost: Annotated[tuple[str, ...], "trajectories that stood only in unreadable files; empty where nobody knows"] = ()
     incomplete: Annotated[tuple[str, ...], "trajectories of which an unreadable file held a part"] = ()
     reasons: Annotated[tuple[str, ...], "why each unreadable file cannot be read, in their order"] = ()
+    changed: Annotated[
+        tuple[str, ...], "files that can be read, but are not those that the manifest names by hash"
+    ] = ()
 
 
 def repair(
@@ -42,7 +46,7 @@ def repair(
     A file that is set aside keeps its bytes and gets the ending `.damaged`; what was found is written into repair.json.
     A second repair changes nothing. `key` is the column that names trajectories. `expected` says which trajectories each
     file held (path in the folder -> their ids), so that lost ones can be named; without it, what an earlier repair wrote
-    is used. `dry_run` changes nothing. DataError where the folder is missing or holds
+    is used. Files that read well but are not those of cuadata.json are only said. `dry_run` changes nothing. DataError where the folder is missing or holds
     no Parquet file, CallError where no file has the column.
     """
     root = Path(folder)
@@ -59,7 +63,7 @@ def repair(
             bad[name] = " ".join(str(error).replace(str(root), "").split())[:200]
     if good and not any(content.has_key for content in good.values()):
         raise CallError(f"no file has a column '{key}'; name the column that holds the ids of trajectories")
-    found = _result(good, bad, held)
+    found = replace(_result(good, bad, held), changed=_changed(root, good))
     if not dry_run:
         _set_aside(root, found, {**held, **{name: list(content.rows_of) for name, content in good.items()}})
     return found
@@ -137,6 +141,21 @@ def _expected(root: Path) -> dict[str, list[str]]:
         return {str(name): [str(id) for id in ids] for name, ids in report["held"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def _changed(root: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Files whose sha256 is not the one in cuadata.json: a picture may have lost a bit that no reader of Parquet misses."""
+    try:
+        manifest: Any = json.loads((root / MANIFEST).read_text())
+        stated = {str(file["path"]): str(file["sha256"]) for file in manifest["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+    return tuple(name for name in names if name in stated and _sha256(_where(root, name)) != stated[name])
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _set_aside(root: Path, found: Repair, held: Mapping[str, Sequence[str]]) -> None:

@@ -56,6 +56,7 @@ class Example:
     history: Annotated[tuple[str, ...], "the last actions as text, oldest first, at most 5"] = ()
     context: Annotated[tuple[ContextLine, ...], "lines that an adapter injects, and nothing else"] = ()
     effect: Annotated[str | None, "kind of effect that the action had"] = None
+    label: Annotated[str | None, "role of the step in failing and recovering; None: its effect is not known"] = None
     site: Annotated[str, "host or family of the pages"] = ""
     template: Annotated[str, "what the page was made from"] = ""
     seed_block: Annotated[str, "block of seeds that splits keep together"] = ""

@@ -2,6 +2,7 @@
 
 Success is a field of its own and never read off a reward; exact and default success are two numbers; a parse failure is
 an outcome of its own; the tolerance of a point in a box is 0 unless it is asked for, and written into every result.
+What the neighbouring files hold (answers, intervals, paired tests, potentials) is at hand here under its own name.
 """
 
 from __future__ import annotations
@@ -13,9 +14,39 @@ from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from cuadata import intervals, paired
+from cuadata.answers import score
 from cuadata.geometry import distance
-from cuadata.intervals import Rate
+from cuadata.intervals import NotBinary, Rate, bootstrap, mean, rate, wilson
+from cuadata.paired import compare, mcnemar, smallest_difference
+from cuadata.potential import potential_rewards
 from cuadata.types import BBox, Point
+
+__all__ = [
+    "Distances",
+    "Flips",
+    "NotBinary",
+    "Rate",
+    "Success",
+    "bootstrap",
+    "centre_error",
+    "compare",
+    "distances",
+    "edge_error",
+    "flips",
+    "hit",
+    "hits",
+    "mcnemar",
+    "mean",
+    "potential_rewards",
+    "rate",
+    "score",
+    "smallest_difference",
+    "strict",
+    "success",
+    "valid_output",
+    "wilson",
+    "worst",
+]
 
 K = TypeVar("K", bound=Hashable)
 

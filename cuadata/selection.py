@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -105,10 +105,9 @@ def _format(name: str) -> Format:
 
 def _hit_by(path: Path, golds: Sequence[Gold], format: Format, limits: Limits) -> frozenset[str]:
     """Questions that another model hits with its first answer."""
-    which = predictions.usual(format)
     found = set()
     for one in predictions.match(predictions.lines(path), golds).answered:
-        point = predictions.read(one.texts[0], format, predictions.view(one.gold), which).point
+        point = predictions.read(one.texts[0], format, predictions.view(one.gold)).point
         if scoring.hit(point, one.gold.target, limits.tolerance):
             found.add(one.gold.task.id)
     return frozenset(found)
@@ -154,6 +153,52 @@ def summary(chosen: Sequence[Chosen], limits: Limits) -> dict[str, Any]:
         "mean_consistency": sum(agreed) / len(agreed) if agreed else None,
         "clusters": len({c.cluster for c in chosen if c.keep == "yes"}),
     }
+
+
+def write_rows(source: Path, chosen: Sequence[Chosen], out: Path) -> list[Path]:
+    """The kept rows of a dataset as a dataset of their own, `out/CONFIG/SPLIT-...parquet`, each with its rollouts.
+
+    The rollouts stand in the provenance, where the gate `difficulty` reads them. Rows that were not judged, and configs
+    without an `id`, are left out.
+    """
+    import pyarrow.parquet as pq
+
+    from cuadata.shards import Writer
+
+    kept = {c.id: c for c in chosen if c.keep == "yes"}
+    written: list[Path] = []
+    groups: dict[tuple[Path, str], list[Path]] = {}
+    for file in sorted(source.rglob("*.parquet")) if source.is_dir() else [source]:
+        groups.setdefault((file.parent, file.name.split("-")[0]), []).append(file)
+    for (folder, split), files in groups.items():
+        config = folder.name if source.is_dir() and folder != source else ""
+        if not _has(files, kept):
+            continue
+        (out / config).mkdir(parents=True, exist_ok=True)
+        with Writer(pq.ParquetFile(files[0]).schema_arrow, out / config, split) as writer:
+            for file in files:
+                for batch in pq.ParquetFile(file).iter_batches(64):
+                    for row in batch.to_pylist():
+                        if row["id"] in kept:
+                            writer.add({**row, "provenance": _noted(row["provenance"], kept[row["id"]])})
+            written += writer.close()
+    return written
+
+
+def _has(files: Sequence[Path], kept: Mapping[str, Chosen]) -> bool:
+    """Whether any of the rows were kept; rejected rows have an id too, but no provenance."""
+    import pyarrow.parquet as pq
+
+    if not {"id", "provenance"} <= set(pq.ParquetFile(files[0]).schema_arrow.names):
+        return False
+    return any(id in kept for file in files for id in pq.read_table(file, columns=["id"])["id"].to_pylist())
+
+
+def _noted(provenance: str, one: Chosen) -> str:
+    held = Rollouts(
+        id=one.id, hits=one.hits, n=one.n, unread=one.unread, consistency=one.consistency, vouched_by=one.vouched_by
+    )
+    return difficulty.noted(provenance, held)
 
 
 def save(folder: Path, chosen: Sequence[Chosen], result: dict[str, Any], *, force: bool = False) -> None:

@@ -227,7 +227,7 @@ def journal(path: Path) -> Any:
     """A trainer callback that appends every log entry to a file as one JSON line, flushed at once."""
     from transformers import TrainerCallback
 
-    class Journal(TrainerCallback):
+    class Journal(TrainerCallback):  # type: ignore[misc]
         """Keeps the log where a killed run leaves it readable."""
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:

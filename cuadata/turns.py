@@ -148,16 +148,16 @@ def selected(element: Element) -> bool:
     return state is not None and terms.state_of(element, state) == "true"
 
 
-def ending(task: Task, outcome: Outcome, steps: Sequence[Step], first: Observation) -> Ending:
+def ending(task: Task, outcome: Outcome, steps: Sequence[Step], first: Observation | None) -> Ending:
     """How an episode ended and how far it was from done: requested selections that are missing or too many.
 
     Where nothing can be selected and the actor itself called it done, the success conditions that do not hold are what is
     missing. Conditions that need a live page count as met: they cannot be asked any more.
     """
     page = last_page(steps) or first
-    found = selections(task, page)
+    found = None if page is None else selections(task, page)
     missing, extra = (None, None) if found is None else (found.missing, found.extra)
-    if missing is None and steps and steps[-1].action.type == "done":
+    if missing is None and page is not None and steps and steps[-1].action.type == "done":
         missing = sum(c.script is None and not terms.holds(c, page) for c in task.success)
     return Ending(ended=outcome.ended, success=outcome.success, missing=missing, extra=extra)
 

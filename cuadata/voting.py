@@ -106,7 +106,8 @@ def _largest(grid: _Grid, top: int) -> BBox:
     import numpy as np
     from scipy.ndimage import find_objects, label
 
-    labels, number = label(grid.counts == top)
+    labelled: Any = label(grid.counts == top)
+    labels, number = labelled
     areas = np.outer(np.diff(grid.ys), np.diff(grid.xs))
     sizes = np.bincount(labels.ravel(), weights=areas.ravel(), minlength=number + 1)[1:]
     best = int(np.argmax(np.round(sizes, 6)))

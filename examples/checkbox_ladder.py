@@ -3,7 +3,7 @@
     python examples/checkbox_ladder.py --base models/smollm2 --out runs/ladder            # one GPU
     python examples/checkbox_ladder.py --tiny --out runs/ladder-tiny                      # CPU, minutes, shows that it runs
 
-Stages: the base; SFT on at most 200 oracle demonstrations; SFT on the model's own successes (rejection sampling, begun with
+Stages: the base; SFT on 20 oracle demonstrations; SFT on the model's own successes (rejection sampling, begun with
 20 demonstrations where the base has no success); GRPO from the SFT adapter with the exact and with the default reward, over
 seeds, KL weights and group sizes. Each is evaluated on the fixed test seeds, turn by turn on the live page with a budget of
 ten actions, and compared with the SFT stage in a paired test. An arm is a process of its own; a finished arm is not run again.
@@ -219,6 +219,7 @@ def reinforced(out: Path, base: str, name: str, steps: int, prompts: int, flags:
     trainer("grpo", "--base", base, "--adapter", out / "sft" / "adapter", "--rows", out / "train.jsonl", "--format", FORMAT,
             "--terms", arm["terms"], "--seed", arm["seed"], "--beta", arm.get("beta", 0.0), "--group", group,
             "--prompts", prompts * 16 // group, "--steps", steps, "--rounds", arm.get("rounds", 2),
+            "--microbatch", min(128, prompts * 16),
             "--out", out / name / "adapter", *flags)  # fmt: skip
     return out / name / "adapter"
 
@@ -297,8 +298,8 @@ def main(
         "base,sft,self," + ",".join(ARMS), help="arms to run, by comma; sft is needed by the others"
     ),
     parallel: int = typer.Option(1, help="GRPO arms at once on the one GPU"),
-    demos: int = typer.Option(200, help="oracle demonstrations of the SFT stage"),
-    steps: int = typer.Option(120, help="GRPO steps"),
+    demos: int = typer.Option(20, help="oracle demonstrations of the SFT stage"),
+    steps: int = typer.Option(45, help="GRPO steps"),
     tasks: int = typer.Option(2000, help="training seeds"),
     test: int = typer.Option(200, help="test seeds"),
     new_tokens: int = typer.Option(48, help="longest answer"),
@@ -312,17 +313,17 @@ def main(
     flags = ["--no-bf16"] if not _cuda() else []
     prompts, batch = (2, 8) if tiny else (32, 200)
     write_rows(out, family, tasks, test)
-    run = dict(
-        out=out,
-        base=base,
-        flags=flags,
-        prompts=prompts,
-        steps=steps,
-        demos=demos,
-        batch=batch,
-        new_tokens=new_tokens,
-        tiny=tiny,
-    )
+    run = {
+        "out": out,
+        "base": base,
+        "flags": flags,
+        "prompts": prompts,
+        "steps": steps,
+        "demos": demos,
+        "batch": batch,
+        "new_tokens": new_tokens,
+        "tiny": tiny,
+    }
     if only:
         climb(only, **run)
         return

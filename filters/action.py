@@ -12,7 +12,7 @@ from cuadata.recovery import WITHOUT_INPUT, happened, same_action
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 from cuadata.sequence import input_before, steps_before
-from cuadata.types import Action, Point
+from cuadata.types import Action, Point, Step
 
 #: Shortest drag, CSS px; below it a press that slipped is a click.
 SHORTEST_DRAG = 4.0
@@ -51,7 +51,7 @@ def not_an_input(candidate: Candidate) -> Verdict:
     note = told(candidate, "not_an_input")
     if note is not None:
         return rejected(gate, "not_an_input", type=candidate.example.action.type, note=note)
-    if candidate.example.action.type == "wait" and (candidate.step is None or not happened(candidate.step)):
+    if candidate.example.action.type == "wait" and not _changed(candidate.step):
         return rejected(gate, "not_an_input", type="wait", effect=candidate.example.effect)
     return kept(gate)
 
@@ -165,6 +165,17 @@ def duplicate_event(candidate: Candidate, *, within: float = 0.02) -> Verdict:
     return kept(gate)
 
 
+def _changed(step: Step | None) -> bool:
+    """Whether the page changed during a step: by its measured effect, else by whether the picture is another one."""
+    if step is None:
+        return False
+    known = happened(step)
+    if known is not None or step.after is None:
+        return bool(known)
+    one, other = step.observation.screenshot, step.after.screenshot
+    return one is not None and other is not None and one.sha256 != other.sha256
+
+
 def _inside(point: Point, width: int, height: int) -> bool:
     return 0 <= point.x < width and 0 <= point.y < height  # false for NaN as well
 
@@ -183,15 +194,16 @@ def _lacks(action: Action) -> str:
         return "keys in the spelling of browsers"
     if kind == "scroll" and (not (action.scroll_x or action.scroll_y) or action.scroll_unit is None):
         return "an amount with its unit"
-    missing = {
-        "type": action.text is None and "a text",
-        "select": action.text is None and action.value is None and "an option",
-        "upload": not action.files and "files",
-        "navigate": not action.url and "an address",
-        "switch_page": action.page is None and "a page",
-        "dialog": action.accept is None and "an answer",
+    needs = {
+        "type": (action.text is not None, "a text"),
+        "select": (action.text is not None or action.value is not None, "an option"),
+        "upload": (bool(action.files), "files"),
+        "navigate": (bool(action.url), "an address"),
+        "switch_page": (action.page is not None, "a page"),
+        "dialog": (action.accept is not None, "an answer"),
     }
-    return missing.get(kind) or ""
+    there, what = needs.get(kind, (True, ""))
+    return "" if there else what
 
 
 def _pair(point: Point) -> tuple[float, float]:

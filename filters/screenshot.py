@@ -135,6 +135,8 @@ def _levels(step: Step, observation: Observation) -> float | None:
         return None
     if target.evidence.spread is not None:
         return target.evidence.spread
+    if not observation.elements and not target.evidence.rects:
+        return None  # an imported box: nobody measured the page that it stands on
     data = _bytes(observation.screenshot)
     if data is None or min(observation.viewport.width, observation.viewport.height) < 1:
         return None

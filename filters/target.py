@@ -2,56 +2,70 @@
 
 A target is valid when a person sees at least a third of it (painted, inside every clip and the viewport, not transparent,
 veiled or in the colour of its ground), some point of it takes a real click, and it is enabled. Where the page's script could
-not tell what is seen (masks, blends, veils), pixels decide: `Evidence.pixels` is the share that changes when the element is
-hidden. Without pixels the verdict is unsure.
+not tell what is seen (masks, blends, veils), pixels decide: `Evidence.pixels` is the share of the area that shows through.
+Without pixels the verdict is unsure.
+
+Each gate speaks of one cause. Where a target is lost to several, the gate of the greatest speaks.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import Final
 
-from cuadata.geometry import contains
+from cuadata import claims, geometry
+from cuadata.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
-from cuadata.types import Action, BBox, Element, Keep
+from cuadata.types import BBox, Element
+from cuadata.visibility import FAINT, PLAIN, SPECK
 
-#: Actions that are aimed at an element.
-AIMED = frozenset({"click", "double_click", "right_click", "hover", "drag", "type", "select", "upload"})
-#: Those of them that a point carries.
-POINTED = frozenset({"click", "double_click", "right_click", "hover", "drag"})
-#: Smallest contrast that a person notices, channel levels of 255.
-MIN_CONTRAST = 12.0
+#: Actions that are aimed at an element, and those that a point carries there.
+AIMED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag", "type", "select", "upload"})
+POINTED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag"})
+#: Pages judge shares by a grid of points, so a third is met a little below it.
+SLACK: Final = 0.005
+_NOT_CHECKED: Final = "there is no page to measure the target on"
 
 
-def element_of(candidate: Candidate) -> Element | None:
-    """The element acted on with its evidence; None where the data came without a page."""
-    if candidate.step is not None and candidate.step.target is not None:
-        return candidate.step.target
+def _element(candidate: Candidate) -> Element | None:
+    """The target with its evidence: as the row names it, as the action does, or as the step recorded it."""
+    page = claims.read(candidate).page
+    found = page.element(candidate.example.target)
+    if found is not None:
+        return found
     wanted = candidate.example.action.element
-    if candidate.observation is None or wanted is None:
-        return None
-    return next((e for e in candidate.observation.elements if e.id == wanted), None)
+    if page.observation is not None and wanted is not None:
+        return next((e for e in page.observation.elements if e.id == wanted), None)
+    recorded = candidate.step.target if candidate.step is not None else None
+    # Of an imported set only the box is known: nobody measured what is seen there.
+    imported = page.observation is None and recorded is not None and not recorded.evidence.rects
+    return None if imported else recorded
 
 
-def _kept(gate: str, **evidence: Any) -> Verdict:
-    return Verdict(gate=gate, evidence=json.dumps(evidence) if evidence else "{}")
+def _gone(element: Element | None) -> bool:
+    """Whether nothing is left of a target to judge by its shares."""
+    return element is None or not element.evidence.rendered or not element.evidence.rects
 
 
-def _not(gate: str, reason: str, keep: Keep = "no", **evidence: Any) -> Verdict:
-    return Verdict(gate=gate, keep=keep, reason=reason, evidence=json.dumps(evidence))
+def _seen(element: Element) -> float:
+    """Share that a person sees; pixels settle what script was not sure of."""
+    evidence = element.evidence
+    return element.seen if evidence.unsure is None or evidence.pixels is None else evidence.pixels
 
 
-def _aimed(action: Action) -> bool:
-    return action.type in AIMED
+def _undecided(element: Element) -> bool:
+    return element.evidence.unsure is not None and element.evidence.pixels is None
 
 
 @gates.add
 def target_missing(candidate: Candidate) -> Verdict:
     """An action that is aimed at something needs its element, or at least a box."""
-    if not _aimed(candidate.example.action) or element_of(candidate) or candidate.example.target:
-        return _kept("target_missing")
-    return _not("target_missing", "target_missing", action=candidate.example.action.type)
+    action = candidate.example.action
+    if action.type not in AIMED or candidate.example.target is not None or _element(candidate) is not None:
+        return kept("target_missing")
+    if action.type in ("type", "hover", "drag") and candidate.observation is None:
+        return kept("target_missing", not_checked=_NOT_CHECKED)
+    return rejected("target_missing", "target_missing", action=action.type, element=action.element, point=action.point)
 
 
 @gates.add
@@ -59,172 +73,161 @@ def target_stale(candidate: Candidate) -> Verdict:
     """A target that was remembered from an earlier state of the page is none."""
     error = candidate.step.error if candidate.step is not None else None
     if error is None or not error.startswith("target_stale"):
-        return _kept("target_stale")
-    return _not("target_stale", "target_stale", error=error)
+        return kept("target_stale")
+    return rejected("target_stale", "target_stale", error=error)
 
 
 @gates.add
-def target_offscreen(candidate: Candidate, *, min_in_view: float = 1 / 3) -> Verdict:
-    """At least `min_in_view` of the target's area must lie inside the viewport."""
-    element = element_of(candidate)
+def target_disabled(candidate: Candidate) -> Verdict:
+    """Disabled (own, by fieldset, by aria-disabled), inert, or deaf to the pointer. Hovering asks for no enabled target."""
+    element, action = _element(candidate), candidate.example.action
+    if element is None:
+        return kept("target_disabled", not_checked=_NOT_CHECKED)
+    evidence = element.evidence
+    deaf = action.type in POINTED and not evidence.pointer_events and element.point is None
+    if not (element.states.disabled and action.type != "hover" or evidence.inert or deaf):
+        return kept("target_disabled")
+    told = {"disabled": element.states.disabled, "inert": evidence.inert, "pointer_events": evidence.pointer_events}
+    return rejected("target_disabled", "target_disabled", told)
+
+
+@gates.add
+def target_too_small(candidate: Candidate, *, min_side: float = SPECK) -> Verdict:
+    """A person hits a target only where some part of it is `min_side` CSS px wide and high; a long stroke may be thinner."""
+    element = _element(candidate)
     if element is not None:
+        if not element.evidence.rendered:
+            return kept("target_too_small")
+        sizes = [(r.width, r.height) for r in element.evidence.rects]
+    else:
+        box = candidate.example.target.bbox if candidate.example.target is not None else None
+        if box is None or not (box.width > 0 and box.height > 0):
+            return kept("target_too_small", not_checked=_NOT_CHECKED)
+        sizes = [(box.width, box.height)]
+    if any(min(size) >= 1 and sum(size) >= 2 * min_side for size in sizes):
+        return kept("target_too_small")
+    return rejected("target_too_small", "target_too_small", sizes=sizes[:4])
+
+
+@gates.add
+def target_hidden(
+    candidate: Candidate, *, min_seen: float = 1 / 3, min_opacity: float = FAINT, min_contrast: float = PLAIN
+) -> Verdict:
+    """Rendered, opaque enough, in another colour than its ground (`min_contrast`: levels of 255).
+
+    Where script cannot tell, pixels decide; without them the verdict is unsure.
+    """
+    element = _element(candidate)
+    if element is None:
+        return kept("target_hidden", not_checked=_NOT_CHECKED)
+    evidence = element.evidence
+    if not evidence.rendered:
+        return rejected("target_hidden", "target_hidden", rendered=False)
+    if evidence.opacity < min_opacity:
+        return rejected("target_hidden", "target_hidden", opacity=evidence.opacity)
+    if evidence.contrast is not None and evidence.contrast < min_contrast:
+        return rejected("target_hidden", "target_hidden", contrast=evidence.contrast)
+    if evidence.unsure is None:
+        return kept("target_hidden")
+    if evidence.pixels is None:
+        return rejected("target_hidden", "target_hidden", keep="unsure", unsure=evidence.unsure)
+    if evidence.pixels < min_seen - SLACK:
+        return rejected("target_hidden", "target_hidden", pixels=evidence.pixels, unsure=evidence.unsure)
+    return kept("target_hidden", pixels=evidence.pixels)
+
+
+@gates.add
+def target_offscreen(candidate: Candidate, *, min_seen: float = 1 / 3) -> Verdict:
+    """At least `min_seen` of the target's area lies inside the viewport."""
+    element = _element(candidate)
+    if element is not None:
+        if _gone(element):
+            return kept("target_offscreen")
         share = element.evidence.in_viewport
-        if not element.evidence.rendered or not element.evidence.rects or share >= min_in_view:
-            return _kept("target_offscreen")
-        return _not("target_offscreen", "target_offscreen", in_viewport=share)
-    box = candidate.example.target.bbox if candidate.example.target else None
-    share = _share_on_screen(box, candidate) if box is not None else 1.0
-    if share >= min_in_view:
-        return _kept("target_offscreen")
-    return _not("target_offscreen", "target_offscreen", in_viewport=round(share, 4))
+    else:
+        box = candidate.example.target.bbox if candidate.example.target is not None else None
+        if box is None or not geometry.finite(box):
+            return kept("target_offscreen", not_checked=_NOT_CHECKED)
+        share = _share_on_screen(box, candidate.example.viewport_width, candidate.example.viewport_height)
+    if share >= min_seen - SLACK:
+        return kept("target_offscreen")
+    return rejected("target_offscreen", "target_offscreen", in_viewport=share)
 
 
-def _share_on_screen(box: BBox, candidate: Candidate) -> float:
-    width = min(box.right, candidate.example.viewport_width) - max(box.x, 0)
-    height = min(box.bottom, candidate.example.viewport_height) - max(box.y, 0)
-    if width <= 0 or height <= 0:
+def _share_on_screen(box: BBox, wide: float, tall: float) -> float:
+    width, height = min(box.right, wide) - max(box.x, 0), min(box.bottom, tall) - max(box.y, 0)
+    if width < 0 or height < 0:
         return 0.0
     return width * height / box.area if box.area > 0 else 1.0
 
 
 @gates.add
-def target_too_small(candidate: Candidate, *, min_side: float = 3.0) -> Verdict:
-    """A person can hit a target only if some part of it is `min_side` CSS px wide and high; a thin stroke may be longer."""
-    element = element_of(candidate)
-    if element is not None:
-        evidence = element.evidence
-        if not evidence.rendered:
-            return _kept("target_too_small")
-        widest = max((r.width + r.height for r in evidence.rects if min(r.width, r.height) >= 1), default=0.0)
-        if widest >= 2 * min_side:
-            return _kept("target_too_small")
-        return _not("target_too_small", "target_too_small", rects=[[r.width, r.height] for r in evidence.rects[:4]])
-    box = candidate.example.target.bbox if candidate.example.target else None
-    if box is None or box.width + box.height >= 2 * min_side:
-        return _kept("target_too_small")
-    return _not("target_too_small", "target_too_small", box=[box.width, box.height])
-
-
-@gates.add
-def target_hidden(
-    candidate: Candidate, *, min_seen: float = 1 / 3, min_opacity: float = 0.1, min_contrast: float = MIN_CONTRAST
-) -> Verdict:
-    """Rendered, opaque enough, in another colour than its ground; where script cannot tell, by its pixels."""
-    element = element_of(candidate)
-    if element is None:
-        return _kept("target_hidden")
-    evidence = element.evidence
-    found: dict[str, Any] = {}
-    if not evidence.rendered:
-        found["rendered"] = False
-    elif evidence.opacity < min_opacity:
-        found["opacity"] = evidence.opacity
-    elif evidence.pixels is not None:
-        if evidence.pixels >= min_seen:
-            return _kept("target_hidden", pixels=evidence.pixels)
-        found["pixels"] = evidence.pixels
-    elif evidence.contrast is not None and evidence.contrast < min_contrast:
-        found["contrast"] = evidence.contrast
-    elif evidence.unsure is not None:
-        return _not("target_hidden", "target_hidden", "unsure", unsure=evidence.unsure)
-    if found:
-        return _not("target_hidden", "target_hidden", **found)
-    return _kept("target_hidden")
-
-
-def _seen(element: Element) -> float:
-    """Share that a person sees, by pixels where script was not sure."""
-    evidence = element.evidence
-    return element.seen if evidence.pixels is None else max(element.seen, evidence.pixels)
-
-
-@gates.add
 def target_clipped(candidate: Candidate, *, min_seen: float = 1 / 3) -> Verdict:
-    """What scrollers and clips leave of the target must be at least `min_seen` of it."""
-    element = element_of(candidate)
-    if element is None or not _lacks(element, min_seen) or element.evidence.covered > element.evidence.clipped:
-        return _kept("target_clipped")
+    """What scrollers and clips leave of the target is at least `min_seen` of it."""
+    element = _element(candidate)
+    if element is None or _gone(element):
+        return kept("target_clipped")
     evidence = element.evidence
-    if evidence.clipped < 1e-6:
-        return _kept("target_clipped")
-    return _not("target_clipped", "target_clipped", seen=element.seen, clipped=evidence.clipped)
+    if _enough(element, min_seen) or evidence.clipped < max(evidence.covered, 1e-6):
+        return kept("target_clipped")
+    return rejected("target_clipped", "target_clipped", seen=element.seen, clipped=evidence.clipped)
 
 
 @gates.add
 def target_occluded(candidate: Candidate, *, min_seen: float = 1 / 3) -> Verdict:
-    """At least `min_seen` of the target must not be painted over, and some point of it must take the click."""
-    element = element_of(candidate)
+    """At least `min_seen` of the target is not painted over, and some point of it takes the click."""
+    element, action = _element(candidate), candidate.example.action
     if element is None:
-        return _from_shares(candidate.example.target, min_seen)
+        return _by_shares(candidate.example.target, min_seen)
+    if _gone(element) or element.evidence.in_viewport <= 0:
+        return kept("target_occluded")
     evidence = element.evidence
-    if not evidence.rendered or not evidence.rects or evidence.in_viewport <= 0:
-        return _kept("target_occluded")
+    reached = element.point is not None or action.type not in POINTED
+    if reached and (_enough(element, min_seen) or evidence.clipped > evidence.covered):
+        return kept("target_occluded")
     told = {"seen": element.seen, "hit": element.hit, "covered": evidence.covered, "covered_by": evidence.covered_by}
-    if element.point is None:
-        return _not("target_occluded", "target_occluded", **told)
-    if _lacks(element, min_seen):
-        return _not("target_occluded", "target_occluded", **told)
-    return _kept("target_occluded")
+    return rejected("target_occluded", "target_occluded", told)
 
 
-def _lacks(element: Element, min_seen: float) -> bool:
-    """Whether too little of a rendered element inside the viewport is seen."""
-    evidence = element.evidence
-    return evidence.rendered and bool(evidence.rects) and _seen(element) < min_seen - 0.005
+def _enough(element: Element, min_seen: float) -> bool:
+    """Whether enough is seen, or pixels would have to say."""
+    return _undecided(element) or _seen(element) >= min_seen - SLACK
 
 
-def _from_shares(target: Target | None, min_seen: float) -> Verdict:
-    if target is None or target.seen is None and target.hit is None:
-        return _kept("target_occluded")
-    low = (target.seen is not None and target.seen < min_seen) or target.hit == 0
-    if low:
-        return _not("target_occluded", "target_occluded", seen=target.seen, hit=target.hit)
-    return _kept("target_occluded")
-
-
-@gates.add
-def target_disabled(candidate: Candidate) -> Verdict:
-    """Disabled (own, by fieldset, by aria-disabled), inert, or deaf to the pointer."""
-    element = element_of(candidate)
-    if element is None:
-        return _kept("target_disabled")
-    evidence = element.evidence
-    deaf = candidate.example.action.type in POINTED and not evidence.pointer_events and element.point is None
-    if element.states.disabled or evidence.inert or deaf:
-        return _not(
-            "target_disabled",
-            "target_disabled",
-            disabled=element.states.disabled,
-            inert=evidence.inert,
-            pointer_events=evidence.pointer_events,
-        )
-    return _kept("target_disabled")
+def _by_shares(target: Target | None, min_seen: float) -> Verdict:
+    if target is None or (target.seen is None and target.hit is None):
+        return kept("target_occluded", not_checked=_NOT_CHECKED)
+    if (target.seen is not None and target.seen < min_seen - SLACK) or target.hit == 0:
+        return rejected("target_occluded", "target_occluded", seen=target.seen, hit=target.hit)
+    return kept("target_occluded")
 
 
 @gates.add
 def target_not_interactive(candidate: Candidate) -> Verdict:
-    """The target takes input by role, tag, listener or as the label of a control; hovering asks for nothing."""
-    element = element_of(candidate)
-    action = candidate.example.action
-    if element is None or not _aimed(action) or action.type in ("hover", "drag"):
-        return _kept("target_not_interactive")
+    """The target takes input: by role, tag or listener, or as the label of a control. Hovering and dragging ask for less."""
+    element, action = _element(candidate), candidate.example.action
+    if element is None or action.type not in AIMED or action.type in ("hover", "drag"):
+        return kept("target_not_interactive")
     if element.interactive or element.acts_on is not None:
-        return _kept("target_not_interactive")
-    return _not("target_not_interactive", "target_not_interactive", role=element.role, tag=element.tag)
+        return kept("target_not_interactive")
+    return rejected("target_not_interactive", "target_not_interactive", role=element.role, tag=element.tag)
 
 
 @gates.add
 def point_outside_target(candidate: Candidate, *, slack: float = 0.5) -> Verdict:
-    """The action's point lies in one of the target's boxes, widened by `slack` CSS px."""
-    action = candidate.example.action
-    element = element_of(candidate)
-    target = candidate.example.target
-    boxes = element.evidence.rects if element is not None and element.evidence.rects else ()
-    if not boxes:
-        box = element.bbox if element is not None else target.bbox if target is not None else None
-        boxes = (box,) if box is not None else ()
-    if action.type not in POINTED or action.point is None or not boxes:
-        return _kept("point_outside_target")
-    if any(contains(box, action.point, slack) for box in boxes):
-        return _kept("point_outside_target")
-    return _not("point_outside_target", "point_outside_target", point=[action.point.x, action.point.y])
+    """The action's point lies in one of the target's boxes, widened by `slack` CSS px.
+
+    Where the row gives a box of its own, the point lies in that one too: a label is what the row says.
+    """
+    action, target = candidate.example.action, candidate.example.target
+    if action.type not in POINTED or action.point is None:
+        return kept("point_outside_target")
+    element = _element(candidate)
+    parts = element.evidence.rects if element is not None else ()
+    whole = target.bbox if target is not None and target.bbox is not None else element.bbox if element else None
+    if whole is None and not parts:
+        return kept("point_outside_target", not_checked=_NOT_CHECKED)
+    inside = whole is None or geometry.contains(whole, action.point, slack)
+    if inside and (not parts or any(geometry.contains(part, action.point, slack) for part in parts)):
+        return kept("point_outside_target")
+    return rejected("point_outside_target", "point_outside_target", point=action.point, bbox=whole)

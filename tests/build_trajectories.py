@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cuadata import image, recording
+from cuadata.differences import state_difference
 from cuadata.types import (
     Action,
     BBox,
@@ -139,6 +140,7 @@ def play(
     for i, action in enumerate(actions):
         held = {e.id: e for e in pages[i].elements}
         target = held.get(action.element) if action.element is not None else None
+        changes = state_difference(seen[i], seen[i + 1])
         steps.append(
             Step(
                 index=i,
@@ -148,7 +150,7 @@ def play(
                 target=target,
                 after=seen[i + 1],
                 thought=thoughts[i] if i < len(thoughts) else None,
-                effect=Effect(kind="none" if pages[i] == pages[i + 1] else "local", similarity=0.5),
+                effect=Effect(kind="local" if pages[i] != pages[i + 1] else "none", similarity=0.5, state=changes),
             )
         )
     return Trajectory(

@@ -185,6 +185,9 @@ def hole(step: Step) -> bytes:
 def test_a_wait_for_something_that_came_is_an_action() -> None:
     waited = Effect(kind="late")
     assert reasons(2, lambda s: replace(act(s, type="wait", seconds=1), effect=waited)) == {}
+    assert reasons(2, lambda s: replace(act(s, type="wait", seconds=1), effect=None)) == {}  # another picture came
+    still = reasons(2, lambda s: replace(act(s, type="wait", seconds=1), effect=None, after=s.observation))
+    assert still == {"not_an_input": "not_an_input"}
 
 
 def test_going_somewhere_else_is_an_action() -> None:

@@ -137,18 +137,12 @@ def test_logged_px_are_read_as_px_whatever_the_family_counts_in(steps: str, pred
     for name, text in answers.items():
         _, _, result = evaluation.answers(predict(*[text] * 6), steps, name)
         assert result["accuracy"] == 1, name
-        assert result["answer"] == "first"
 
 
-def test_which_point_of_a_text_counts_stands_in_the_result(steps: str, predict: Callable[..., Path]) -> None:
-    """A family that only points may think first, or run on: its last point is its answer, unless the other is asked for."""
+def test_a_family_that_only_points_answers_last(steps: str, predict: Callable[..., Path]) -> None:
+    """It may think before it answers, or run on and repeat itself."""
     path = predict(*[f"Between (1,1) and {UNDER}: {ON}"] * 6)
-    _, _, result = evaluation.answers(path, steps, "gta1")
-    assert (result["answer"], result["accuracy"]) == ("last", 1)
-    _, _, result = evaluation.answers(path, steps, "gta1", which="first")
-    assert (result["answer"], result["accuracy"]) == ("first", 0)
-    with pytest.raises(CallError, match="first or the last"):
-        evaluation.answers(path, steps, "gta1", which="best")
+    assert evaluation.answers(path, steps, "gta1")[2]["accuracy"] == 1
 
 
 def test_every_registered_format_reads_or_refuses(steps: str, predict: Callable[..., Path]) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cuadata import policy_runs, registry, runs, voting_policy
+from cuadata import compare_runs, playing, policy_runs, registry, runs, voting_policy
 from cuadata.contracts import Choice, Prompt
-from cuadata.errors import CallError
+from cuadata.errors import CallError, DataError
 from cuadata.types import Action, Observation, Point, Size, Task
 
 HERE = Observation(screenshot=None, viewport=Size(800, 600))
@@ -140,6 +140,21 @@ def test_policies_are_played_reported_and_resumed(tmp_path: Path, stubborn: str)
     again = policy_runs.evaluate(plan, out, trivial=False, progress=lambda: counted.append(None))
     assert len(counted) == 3
     assert again[1]["failures"] == result["failures"]
+
+
+@pytest.mark.browser
+def test_recorded_rollouts_are_evaluated_as_they_would_be_live(tmp_path: Path) -> None:
+    pytest.importorskip("miniwob")
+    family, seeds = "miniwob-click-checkboxes", range(2)
+    playing.play(playing.Plan(family=family, policy="submit_only", seeds=seeds), tmp_path / "rollouts")
+    _, recorded = policy_runs.evaluate_recorded(tmp_path / "rollouts", tmp_path / "recorded")
+    plan = policy_runs.plan(family, "submit_only", "0:2")
+    _, live = policy_runs.evaluate(plan, tmp_path / "live", trivial=False)
+    for name in ("exact", "default", "by_size", "failures", "short_by", "lengths", "items"):
+        assert recorded[name] == live[name], name
+    assert compare_runs.compare(tmp_path / "live", tmp_path / "recorded", samples=100)["exact"]["difference"] == 0
+    with pytest.raises(DataError, match="no rollouts"):
+        policy_runs.evaluate_recorded(tmp_path)
 
 
 @pytest.mark.browser

@@ -64,7 +64,7 @@ def test_the_grid_is_the_picture_that_a_processor_makes() -> None:
         assert tokens == patches / 4
 
 
-def render(template: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:
+def render(template: str, messages: Any, tools: Any) -> str:
     """What a chat template that TRL ships makes of messages and tools."""
     import trl
     from transformers.utils.chat_template_utils import render_jinja_template

@@ -210,7 +210,7 @@ def truncate(path: Path) -> None:
             lambda p: edit_line(p, 0, lambda r: r["step"]["observation"]["screenshot"].update(sha256="../x")),
             "step 0: .*no name of a picture",
         ),
-        (lambda p: next((p / "blobs").glob("*.json.gz")).write_bytes(b"\x1f\x8b"), "step .*sha256 differs"),
+        (lambda p: next((p / "blobs").glob("*.jsonl.gz")).write_bytes(b"\x1f\x8b"), "step .*sha256 differs"),
         (lambda p: (p / "header.json").unlink(), "header.json is not there"),
         (lambda p: (p / "header.json").write_text("{"), "header.json is no JSON object"),
         (lambda p: (p / "steps.jsonl").unlink(), "steps.jsonl is not there"),
@@ -244,6 +244,8 @@ def test_many_recordings_come_in_order_and_ids_are_unique(tmp_path: Path) -> Non
         save(checkout(f"t{n}"), tmp_path / "deep" / "er")
     assert [t.id for t in registry.sources["recordings"](tmp_path)] == ["t0", "t1", "t2"]
     assert recording.find(tmp_path / "deep" / "er" / "t1") == [tmp_path / "deep" / "er" / "t1"]
+    save(checkout("t0"), tmp_path / ".deep.7.half")
+    assert len(recording.find(tmp_path)) == 3
     save(checkout("t1"), tmp_path / "twin")
     with pytest.raises(DataError, match=r"its id 't1' is also that of .*er/t1"):
         list(recording.read_all(tmp_path))
@@ -253,7 +255,7 @@ def test_a_bomb_of_elements_is_refused(tmp_path: Path) -> None:
     path = save(checkout(), tmp_path)
     bomb = gzip.compress(b" " * (65 * 2**20), compresslevel=1)
     name = hashlib.sha256(bomb).hexdigest()
-    (path / "blobs" / f"{name}.json.gz").write_bytes(bomb)
+    (path / "blobs" / f"{name}.jsonl.gz").write_bytes(bomb)
     edit_line(path, 0, lambda r: r.update(elements=name))
     with pytest.raises(DataError, match="step 0: .*over the limit"):
         recording.read(path)

@@ -229,6 +229,7 @@ def test_locks_of_others(tmp_path: Path) -> None:
     assert not (path / "lock").exists()
     (path / "outcome.json").unlink()
     (path / "lock").write_text("{")
+    assert recording.read(path).outcome.ended == "interrupted"
     with pytest.raises(DataError, match="the lock cannot be read"):
         recording.resume(path)
 

@@ -238,3 +238,14 @@ def test_the_face_lists_every_relation_of_the_type() -> None:
     from typing import get_args
 
     assert set(get_args(Relation)) == set(REFERENCES) == set(relations.REFERENCES)
+
+
+def test_the_drawing_is_made_from_the_definitions() -> None:
+    import runpy
+
+    docs = Path(__file__).resolve().parent.parent / "docs"
+    drawn = runpy.run_path(str(docs / "draw_relations.py"))["draw"]()
+    assert (docs / "relations.svg").read_text() == drawn, "run python docs/draw_relations.py"
+    table = (docs / "relations.md").read_text()
+    for relation in REFERENCES:
+        assert f"`{relation}`" in table

@@ -119,6 +119,19 @@ def test_files_without_trajectories_are_counted_by_rows(tmp_path: Path) -> None:
     assert found.rows == 3 and found.trajectories == ("a",)
 
 
+def test_a_flipped_bit_that_parquet_does_not_miss_is_said(tmp_path: Path) -> None:
+    path = shard(tmp_path / "a.parquet", ["a"])
+    stated = hashlib.sha256(path.read_bytes()).hexdigest()
+    files = [{"path": "a.parquet", "sha256": stated}, {"path": "gone.parquet", "sha256": stated}]
+    (tmp_path / "cuadata.json").write_text(json.dumps({"files": files}))
+    assert repair.repair(tmp_path).changed == ()
+    shard(path, ["b"])
+    found = repair.repair(tmp_path)
+    assert (found.changed, found.unreadable) == (("a.parquet",), ())
+    (tmp_path / "cuadata.json").write_text("[]")
+    assert repair.repair(tmp_path).changed == ()
+
+
 def test_the_command_line(tmp_path: Path) -> None:
     shard(tmp_path / "a.parquet", ["a"])
     cut(shard(tmp_path / "b.parquet", ["b"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -171,7 +172,8 @@ def _on_pixels(held: list[Point], side: int) -> tuple[float, float, int]:
     for point in held:
         x, y = int(point.x) - side // 2, int(point.y) - side // 2
         grid[y : y + side, x : x + side] += 1
-    labels, _ = label(grid == grid.max())
+    labelled: Any = label(grid == grid.max())
+    labels = labelled[0]
     best = np.argmax(np.bincount(labels.ravel())[1:]) + 1
     ys, xs = np.where(labels == best)
     return (xs.min() + xs.max() + 1) / 2, (ys.min() + ys.max() + 1) / 2, int(grid.max())

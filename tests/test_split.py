@@ -157,6 +157,22 @@ def test_a_bar_that_stays_is_no_overlay() -> None:
     assert phases([with_bar] * 3, [click(tab), click(SUBMIT)]) == ("act", "act")
 
 
+def test_a_bar_that_goes_with_its_page_was_not_dismissed() -> None:
+    bar = element(50, "generic", "", (0, 0, 640, 30), css="#bar", interactive=False)
+    tab = element(51, "link", "News", (10, 5, 60, 20), css="#news", dialog=50)
+    news = Page((HEADING,), url="https://shop.test/news")
+    for task in (bound(SUBMIT), None):
+        assert phases([Page((bar, tab, *FORM)), news, news], [click(tab), click(HEADING)], task) == ("act", "act")
+
+
+def test_a_list_that_unfolds_in_an_overlay_is_part_of_it() -> None:
+    choices = element(23, "listbox", "", (170, 120, 120, 60), css="#choices", dialog=20, interactive=False)
+    choice = element(24, "option", "Later", (175, 125, 100, 20), css="#later", dialog=23)
+    over, free = Page((*FORM, OFFER, CLOSE, choices, choice)), Page(FORM)
+    run = ([over, over, free, free], [click(choice), click(CLOSE), click(SUBMIT)])
+    assert phases(*run, bound(SUBMIT)) == ("dismiss", "dismiss", "act")
+
+
 def test_what_the_actor_unfolds_is_no_overlay_to_dismiss() -> None:
     menu = element(60, "menu", "File", (10, 40, 200, 200), css="#menu", interactive=False)
     item = element(61, "menuitem", "Save", (20, 50, 100, 20), css="#save", dialog=60)

@@ -45,7 +45,7 @@ def band_guard(out: Path, *, max_kl: float, max_loss: float, patience: int) -> A
     """A callback that keeps the last adapter inside the band and stops the run after `patience` steps outside."""
     from transformers import TrainerCallback
 
-    class Band(TrainerCallback):
+    class Band(TrainerCallback):  # type: ignore[misc]
         """Watches KL to the reference, loss and their finiteness."""
 
         outside = 0
@@ -125,6 +125,7 @@ def train_text(
     from trl import GRPOTrainer
 
     by_prompt = {json.dumps(row["prompt"]): row for row in rows}
+    draw: Callable[..., Any]
     trainer = GRPOTrainer(
         model=loaded.model,
         reward_funcs=[paid],

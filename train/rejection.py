@@ -86,8 +86,10 @@ def makeup(rows: Sequence[Mapping[str, Any]], kept: Sequence[Mapping[str, Any]])
 def table(report: Mapping[str, Any]) -> str:
     """The make-up as lines for a terminal."""
     lines = [
-        f"kept {report['kept']} answers to {report['tasks_covered']} of {report['tasks']} tasks: "
-        f"{report['exact_share']:.0%} exact, {report['trivial_share']:.0%} of a single action",
+        (
+            f"kept {report['kept']} answers to {report['tasks_covered']} of {report['tasks']} tasks: "
+            f"{report['exact_share']:.0%} exact, {report['trivial_share']:.0%} of a single action"
+        ),
         f"  {'size':>5} {'natural':>8} {'kept':>8} {'rows':>5}",
     ]
     lines += [

@@ -153,7 +153,7 @@ def _rows(
 def _cuda() -> bool:
     import torch
 
-    return torch.cuda.is_available()
+    return bool(torch.cuda.is_available())
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def evaluate(
-    what: str = typer.Argument(help="predictions file (JSON lines) with --gold, or family with --policy"),
+    what: str = typer.Argument(help="predictions file with --gold, family with --policy, or a folder of rollouts"),
     gold: str = typer.Option("", help="gold set as NAME:PATH, as in gui_perturbed:../gui_perturbed"),
     format: str = typer.Option("", help="with --gold: the model family's format (`cuadata list formats`)"),
     tolerance: float = typer.Option(0.0, help="with --gold: slack around a target box, CSS px; stands in the result"),
     frame: str | None = typer.Option(None, help="with --gold: frame of the numbers: px, resized, unit, thousand, 999"),
-    answer: str | None = typer.Option(None, help="with --gold: which point of a text counts, first or last"),
     kind: str | None = typer.Option(None, help="with --gold: kind of instruction, where the file does not say"),
     policy: str = typer.Option("", help="policy to play (`cuadata list policies`)"),
     option: list[str] = typer.Option([], help="NAME=VALUE for the policy; may be repeated"),
@@ -38,10 +37,12 @@ def evaluate(
 
     if gold:
         run, rows, result = evaluation.answers(
-            Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, which=answer, kind=kind, name=name
+            Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name
         )
         if out is not None:
             evaluation.save(out, run, rows, result, force=force)
+    elif not policy and Path(what).is_dir():
+        _, result = policy_runs.evaluate_recorded(Path(what), out, force=force)
     else:
         plan = policy_runs.plan(
             what, policy, seeds, name=name, samples=samples, vote=vote, option=option, set=set, max_steps=max_steps,

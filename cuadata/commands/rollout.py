@@ -20,7 +20,9 @@ def rollout(
     temperature: float | None = typer.Option(None, min=0, help="sampling temperature, for policies that sample"),
     option: list[str] = typer.Option([], help="NAME=VALUE for the policy; may be repeated"),
     set: list[str] = typer.Option([], help="NAME=VALUE for the family: an axis, the value of a term; may be repeated"),
-    max_steps: int | None = typer.Option(None, min=1, help="steps an episode; twice the solution, at least 30, otherwise"),
+    max_steps: int | None = typer.Option(
+        None, min=1, help="steps an episode; twice the solution, at least 30, otherwise"
+    ),
     workers: int = typer.Option(2, min=1, help="pages played at one time"),
     browsers: int = typer.Option(1, min=1, help="browsers that the pages share"),
     screenshot: bool = typer.Option(True, help="record pictures"),

@@ -16,12 +16,19 @@ app = typer.Typer(add_completion=False)
 def schema(
     name: str = typer.Argument("", help="trajectory, task, example, verdict, ...; empty: all names"),
     write: Path | None = typer.Option(None, help="write every schema into this folder, as NAME.schema.json"),
+    fill: list[Path] = typer.Option([], help="write the tables of fields in this Markdown file anew"),
 ) -> None:
     """Print the JSON Schema of one type, or write them all."""
     from cuadata.schema import published
 
     found = published()
-    if write is not None:
+    if fill:
+        from cuadata import reference
+
+        for page in fill:
+            page.write_text(reference.fill(page.read_text()))
+        typer.echo(f"filled {', '.join(map(str, fill))}", err=True)
+    elif write is not None:
         for stem, body in found.items():
             (write / f"{stem}.schema.json").write_text(json.dumps(body, indent=2) + "\n")
         typer.echo(f"wrote {len(found)} schemas into {write}", err=True)

@@ -22,7 +22,9 @@ def select(
     predictions: Path = typer.Argument(help="predictions file with k samples of each question (JSON lines)"),
     gold: str = typer.Option(..., help="NAME:PATH of the set, as in dataset:out/ or gui_perturbed:../gui_perturbed"),
     format: str = typer.Option(..., help="the model family's format (`cuadata list formats`)"),
-    out: Path = typer.Option(..., help="folder for selected.jsonl, dropped.jsonl and select.json"),
+    out: Path = typer.Option(
+        ..., help="folder for selected.jsonl, dropped.jsonl, select.json, and the kept rows of a dataset"
+    ),
     keep: str = typer.Option("0.125:0.875", help="LOW:HIGH, hit rates (or consistencies) that are kept"),
     by: By = typer.Option(By.hit_rate, help="hit_rate, or consistency of the region vote where labels are not trusted"),
     samples: int | None = typer.Option(None, min=1, help="samples to use of each question; all there are otherwise"),
@@ -51,10 +53,13 @@ def select(
         samples=samples,
         trust_relation=trust_relation,
     )
-    _, golds = evaluation.gold_set(gold)
+    what, golds = evaluation.gold_set(gold)
     chosen = selection.select(predictions, golds, format, limits, second=second, second_format=second_format)
     result = selection.summary(chosen, limits)
     selection.save(out, chosen, result, force=force)
+    if what == "dataset":
+        files = selection.write_rows(Path(gold.partition(":")[2]), chosen, out / "dataset")
+        printing.say(f"{len(files)} Parquet files of kept rows in {out / 'dataset'}")
     printing.selection(result)
     if json:
         printing.data(result)

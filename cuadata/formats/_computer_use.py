@@ -64,7 +64,7 @@ class ComputerUse(ModelFormat):
             yield call
         # Asked where something is, the families answer with JSON of boxes or points and call no tool.
         for place in [] if called else pointing.grounded(text):
-            yield Call("click", {"coordinate": list(pointing.center(place))})
+            yield Call("click", {"coordinate": list(place)})
 
     def say(self, action: Action, grid: Grid, view: View) -> str:
         return "\n".join(tool_call(arguments) for arguments in self.arguments(action, grid))

@@ -38,7 +38,7 @@ class GTA1(ModelFormat):
 
     def actions(self, text: str, view: View) -> Iterator[Action]:
         """One click: a model that runs on past its answer names more points, but it was asked for one."""
-        yield Action(type="click", point=self.grid(view).read(*pointing.center(pointing.answer(text))))
+        yield Action(type="click", point=self.grid(view).read_place(pointing.answer(text)))
 
 
 formats.add(GTA1())

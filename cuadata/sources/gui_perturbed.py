@@ -43,7 +43,7 @@ def gui_perturbed(path: Path) -> Iterator[Gold]:
     missing or a box is none.
     """
     file = path / "steps.csv" if path.is_dir() else path
-    with file.open(newline="", encoding="utf-8") as opened:
+    with file.open(newline="", encoding="utf-8-sig") as opened:
         rows = csv.DictReader(opened)
         lacking = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
         if lacking:

@@ -100,6 +100,12 @@ def _episodes(folder: Path, result: Mapping[str, Any]) -> Pictures:
     }
     if plots.rates(folder / "success.png", "Success", both, xlabel="share of episodes"):
         drawn.append(("success.png", "Exact and default success beside trivial policies on the same seeds."))
+    behaviour = [
+        row("first action addresses the overlay", result["ordering"]),
+        row("texts that could be read", result["valid_output"]),
+    ]
+    if plots.rates(folder / "behaviour.png", "Order of acting and readable texts", {"": behaviour}, xlabel="share"):
+        drawn.append(("behaviour.png", "Ordering accuracy, where an overlay stands at the start, and valid outputs."))
     for name, table in {"size": result["by_size"], **result["by_axis"]}.items():
         held = {
             key: [row(str(value), rate[key]) for value, rate in table.items()] for key in ("exact", "default") if table
@@ -204,6 +210,23 @@ def _answer_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
                 for k, words in misses.MEANING.items()
             ),
         ]
+    worst = result["worst_variant"] or {"variant": "", "n": 0}
+    tables["Measures"] = [
+        ["", "n", "value"],
+        [f"worst variant: {worst['variant']}", str(worst["n"]), interval(worst)],
+        ["items of which every member is right", str(result["strict_pairs"]["n"]), interval(result["strict_pairs"])],
+        *(
+            [
+                f"{words}, px, median and 90th percentile",
+                str(held["n"]),
+                f"{number(held['median'])}, {number(held['p90'])}",
+            ]
+            for words, held in (
+                ("distance to the target's middle", result["centre_error_px"]),
+                ("distance of misses to the target's edge", result["miss_distance_px"]),
+            )
+        ),
+    ]
     if result["flips"]:
         tables["Flips"] = [
             ["", "against", "n", "broken", "fixed", "flip rate", "p (McNemar)"],
@@ -218,11 +241,7 @@ def _answer_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
 def _episode_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
     policies = {result["name"]: result, **{f"trivial: {k}": v for k, v in result["trivial"].items()}}
     tables = {"Success": _criteria(policies)}
-    slices = {"number of things requested": "by_size", **{axis: "by_axis" for axis in result["by_axis"]}}
-    for axis, where in slices.items():
-        held = {name: one[where] if where == "by_size" else one[where].get(axis, {}) for name, one in policies.items()}
-        if held[result["name"]]:
-            tables[f"Exact success by {axis}"] = _slices(held, result["name"])
+    tables["Measures"] = _measures(result)
     if result["failures"]:
         tables["Failures"] = [
             ["", "episodes", "first of its episode", "meaning"],
@@ -231,7 +250,42 @@ def _episode_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
                 for name, held in result["failures"].items()
             ),
         ]
+    slices = {"number of things requested": "by_size", **{axis: "by_axis" for axis in result["by_axis"]}}
+    for axis, where in slices.items():
+        held = {name: one[where] if where == "by_size" else one[where].get(axis, {}) for name, one in policies.items()}
+        if held[result["name"]]:
+            tables[f"Exact success by {axis}"] = _slices(held, result["name"])
     return tables
+
+
+def _measures(result: Mapping[str, Any]) -> list[list[str]]:
+    """What is no success rate: the order of acting, readable texts, lengths, loops, click errors, short submissions."""
+    lengths, clicks = result["lengths"], result["click_error_px"]
+    short = ", ".join(f"{count} by {number}" for number, count in result["short_by"].items())
+    return [
+        ["", "n", "value"],
+        ["first action addresses the overlay", str(result["ordering"]["n"]), interval(result["ordering"])],
+        ["texts that could be read", str(result["valid_output"]["n"]), interval(result["valid_output"])],
+        ["turns an episode, median", str(lengths["all"]["n"]), number(lengths["all"]["median"])],
+        ["turns of a success, median", str(lengths["successes"]["n"]), number(lengths["successes"]["median"])],
+        [
+            "episodes with a useless action three times or more in a row",
+            str(result["n"]),
+            str(result["loops"]["episodes"]),
+        ],
+        [
+            "click error, px, median and 90th percentile",
+            str(clicks["n"]),
+            f"{number(clicks['median'])}, {number(clicks['p90'])}",
+        ],
+        ["premature submissions, by how many they were short", str(result["n"]), short or "none"],
+        ["raw reward, mean", str(result["raw"]["n"]), number(result["raw"]["mean"])],
+    ]
+
+
+def number(value: float | None) -> str:
+    """A number with three digits; a dash for None."""
+    return "-" if value is None else f"{value:.3g}"
 
 
 def _slices(held: Mapping[str, Mapping[str, Any]], first: str) -> list[list[str]]:

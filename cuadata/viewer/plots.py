@@ -14,7 +14,7 @@ from typing import Any
 #: Okabe and Ito's colours, told apart by colour-blind readers: blue, vermilion, green, orange, sky, purple, yellow, grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#8A8A8A")
 GREY, INK = "#8A8A8A", "#222222"
-_STYLE = {
+_STYLE: Any = {
     "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -184,6 +184,7 @@ def _histogram(axes: Any, title: str, values: Sequence[float], xlabel: str, log:
         held = np.asarray(values)
         top = int(held.max()) + 1
         bins = np.arange(int(held.min()), top + 1, max(1, top // 40)) - 0.5
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.hist(held, bins=bins, color=COLOURS[0], edgecolor="white", lw=0.6)
     axes.set_xlabel(xlabel)
     axes.set_ylabel("count")

@@ -1,0 +1,87 @@
+"""Rows of a dataset of our own as an evaluation set: `dataset:out/` or `dataset:out/grounding/test-00000-of-00001.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from cuadata.contracts import Gold
+from cuadata.errors import DataError
+from cuadata.misses import OPPOSITE, beyond
+from cuadata.registry import gold
+from cuadata.types import Axis, BBox, Relation, Size, Task
+
+#: Configs that hold one target a row, the one made for grounding first.
+CONFIGS = ("grounding", "actions")
+_WANTED = (
+    "id", "trajectory_id", "image_width", "image_height", "viewport_width", "viewport_height", "instruction", "target",
+    "references", "relation", "template", "split_group", "perspective", "candidates", "axes", "pair_id",
+)  # fmt: skip
+
+
+@gold.add
+def dataset(path: Path) -> Iterator[Gold]:
+    """Rows of a dataset that have a target with a box; the whole `grounding` config, or `actions` where there is none.
+
+    A predictions file names them by `id`, and its numbers are in the model family's own frame. DataError where the path
+    holds no such rows.
+    """
+    import pyarrow.parquet as pq
+
+    files = [path] if path.is_file() else _files(path)
+    for file in files:
+        opened = pq.ParquetFile(file)
+        held = [name for name in _WANTED if name in opened.schema_arrow.names]
+        lacking = {"id", "instruction", "target", "viewport_width", "image_width"} - set(held)
+        if lacking:
+            raise DataError(f"no column is named {', '.join(sorted(lacking))}: these are no rows", place=str(file))
+        for batch in opened.iter_batches(256, columns=held):
+            yield from (_gold(row) for row in batch.to_pylist() if row["target"] and row["target"]["bbox"])
+
+
+def _files(folder: Path) -> list[Path]:
+    for place in (*(folder / config for config in CONFIGS), folder):
+        if found := sorted(place.glob("*.parquet")):
+            return found
+    raise DataError(f"no {' or '.join(CONFIGS)} config with Parquet files", place=str(folder))
+
+
+def _gold(row: Mapping[str, Any]) -> Gold:
+    target = _box(row["target"]["bbox"])
+    references = tuple(_box(r["bbox"]) for r in row.get("references") or () if r["bbox"])
+    relation = row.get("relation") if row.get("relation") in get_args(Relation) else None
+    axes = tuple(Axis(*text.partition("=")[::2]) for text in row.get("axes") or ())
+    return Gold(
+        task=Task(
+            id=row["id"],
+            family="dataset",
+            seed=0,
+            instruction=row["instruction"],
+            viewport=Size(row["viewport_width"], row["viewport_height"]),
+            relation=cast("Relation | None", relation),
+            axes=axes,
+            template=row.get("template") or "",
+            pair_id=row.get("pair_id"),
+        ),
+        target=target,
+        references=references,
+        holds=_holds(relation, target, references),
+        candidates=tuple(_box(c["bbox"]) for c in row.get("candidates") or () if c["bbox"]),
+        variant=next((a.value for a in axes if a.name == "variant"), "original"),
+        kind="relational" if relation else row.get("perspective") or "direct",
+        cluster=row.get("split_group") or row.get("trajectory_id") or row["id"],
+        image=Size(row["image_width"], row["image_height"]),
+        columns=(Axis("id", row["id"]),),
+    )
+
+
+def _holds(relation: str | None, target: BBox, references: tuple[BBox, ...]) -> bool | None:
+    """Whether the stated relation holds by edges; other relations than the four sides were checked by a gate."""
+    if relation is None or not references:
+        return None
+    return beyond(relation, target, references[0]) if relation in OPPOSITE else True
+
+
+def _box(held: Mapping[str, float]) -> BBox:
+    return BBox(held["x"], held["y"], held["width"], held["height"])

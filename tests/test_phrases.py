@@ -1,0 +1,169 @@
+"""Relations in words: what is read, what is left alone, and that what is written reads back the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuadata import descriptions, phrases
+from cuadata.descriptions import Noun, normal
+from cuadata.phrases import PHRASINGS, read, write
+from cuadata.relations import REFERENCES, Side
+from cuadata.types import Relation
+
+LIKES: dict[str, tuple[str, ...]] = {
+    "above": ("the button above 'Search'", "Click on the button just above the 'Search' link.", "Tap the button over the Search"),
+    "below": ("the button below 'Search'", "button underneath Search", "Click the option under “Size”"),
+    "left_of": (
+        "the button left of Search",
+        "Click on the button to the left of 'Search'",
+        "Click on the link left 'VR'",
+        "Type 'pork' in the textbox to the left of ‘G’",
+        "the icon on the left-hand side of the title",
+        "Select '2012' in the select to the left of '1992' select",
+    ),
+    "right_of": ("the button directly to the right of Search", "Click on the link right 'Live'"),
+    "inside": ("the button inside 'Payment'", "the link within the card"),
+    "contains": ("the card that contains 'Total'", "the box around 'Total'"),
+    "between": ("the button between 'A' and 'B'",),
+    "nearest": ("the button nearest to 'A'", "the closest button to A", "the button closest to the 'A' link"),
+    "same_row": ("the link in the same row as 'Total'", "the button on the same line as A"),
+    "same_column": ("the cell in the same column as 'Total'",),
+    "nth_in_row": ("the third button in the row", "the last link in the row of 'Paris'"),
+    "nth_in_column": ("the 2nd cell in the column",),
+    "nth_in_list": ("the fourth item in the list 'Colours'",),
+    "at_edge": ("the button at the left edge of the page",),
+    "at_corner": ("Click the icon in the top-right corner", "the icon in the upper left corner of the screen"),
+    "overlapping": ("the window that overlaps 'Notes'",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("relation", "text"), [(name, text) for name, texts in LIKES.items() for text in texts])
+def test_read(relation: str, text: str) -> None:
+    found = read(text)
+    assert found.relation == relation
+    fewest, most = REFERENCES[relation]
+    assert fewest <= len(found.references) <= most
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Click on 'Scroll right of page' button",
+        'Click on "The house above the cliff"',
+        "hover over the menu",
+        "Book a flight to Paris",
+        "Click on 'What's left of us' link",
+        "Turn right",
+        "",
+        "'",
+        "Add the list",
+    ],
+)
+def test_what_is_no_relation(text: str) -> None:
+    assert read(text).relation is None
+
+
+def test_the_parts_of_a_phrase() -> None:
+    found = read("Click on the nearest 'View Deal' button to the left of the 'Select' link")
+    assert found.target == Noun(
+        roles=descriptions.ROLES["button"], name="view deal", exact=True, words="View Deal button"
+    )
+    assert found.stated[0].nearest and found.references[0].name == "select"
+    assert read("the third button in the row").stated[0].position == 3
+    assert read("the last button in the row").stated[0].position == -1
+    assert read("the icon in the lower-left corner").stated[0].sides == ("bottom", "left")
+
+
+def test_two_relations_both_count() -> None:
+    found = read("the button left of 'A' and below 'B'")
+    assert [(one.relation, one.references[0].name) for one in found.stated] == [("left_of", "a"), ("below", "b")]
+    found = read("the third button in the row, below 'Total'")
+    assert [one.relation for one in found.stated] == ["nth_in_row", "below"]
+
+
+@pytest.mark.parametrize("relation", REFERENCES)
+def test_what_is_written_reads_back(relation: Relation) -> None:
+    for phrasing, template in enumerate(PHRASINGS[relation]):
+        count = sum(f"{{{place}}}" in template for place in (1, 2))
+        sides: tuple[Side, ...] = {"at_edge": ("left",), "at_corner": ("top", "left")}.get(relation, ())  # type: ignore[assignment]
+        position = 2 if relation.startswith("nth_") else None
+        names = ["'Search'", "the 'Help' link"][:count]
+        text = write(relation, "button", names, phrasing=phrasing, position=position, sides=sides)
+        found = read(f"Click on {text}")
+        assert found.relation == relation, text
+        assert [noun.name for noun in found.references] == ["search", "help"][:count], text
+        assert found.target.roles == {"button"} and not found.target.name, text
+        assert found.stated[0].position == position and found.stated[0].sides == sides
+
+
+def test_nothing_takes_three_references() -> None:
+    with pytest.raises(ValueError, match="no phrasing of above takes 3"):
+        write("above", "button", ["a", "b", "c"])
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    read(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["'" * 5000, "left of " * 5000, "<b>" * 3000, "\u202ethe button\u202c above 'x'", "a" * 1_000_000]
+)
+def test_hostile_text_is_read_in_time(text: str) -> None:
+    import time
+
+    start = time.process_time()
+    read(text)
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Save", " SAVE "),
+        ("Save changes", "save\u00a0\u00a0changes…"),
+        ("ｆｕｌｌ width", "full width"),
+        ("straße", "STRASSE"),
+        ("\u202eSave\u202c", "save"),
+        ("Save:", "“Save”"),
+        ("e\u0301t\u00e9", "\u00e9te\u0301"),
+    ],
+)
+def test_one_normal_form(one: str, other: str) -> None:
+    assert normal(one) == normal(other) != ""
+
+
+def test_punctuation_alone_is_a_name() -> None:
+    assert normal("+") == "+" != normal("-")
+    assert normal(" … ") != ""
+
+
+@given(st.text(max_size=100))
+def test_the_normal_form_is_final(text: str) -> None:
+    once = normal(text)
+    assert normal(once, limit=10_000) == once
+
+
+def test_search_does_not_mean_search_history() -> None:
+    from evidence import element
+
+    search, history = element(1, "button", "Search", 0, 0, 9, 9), element(2, "button", "Search history", 0, 0, 9, 9)
+    assert descriptions.Index([search, history]).matching(Noun(name="search")) == [search]
+    assert descriptions.Index([search, history]).matching(Noun(name="history")) == [history]
+    assert descriptions.Index([search, history]).matching(Noun(name="history", exact=True)) == []
+
+
+def test_a_label_and_its_control_are_one_thing() -> None:
+    from evidence import PAGE, direct, element
+
+    label = element(50, "generic", "Express", 70, 180, 60, 20, acts_on=7)
+    inner = element(51, "link", "Help", 760, 100, 30, 32, parent=6)
+    page = direct().observation
+    assert page is not None
+    held = {one.id: one for one in PAGE}
+    assert descriptions.distinct([held[7], label], page) == [held[7]]
+    assert descriptions.distinct([inner, held[6]], page, keep=6) == [held[6]]
+    assert len(descriptions.distinct([held[7], held[6]], page)) == 2
+    assert phrases.read("x").relation is None

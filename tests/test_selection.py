@@ -1,0 +1,159 @@
+"""Rows of a dataset as an evaluation set, judged by rollouts, kept as a dataset again; the gate that reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuadata import difficulty, evaluation, image, registry, schema, selection
+from cuadata.difficulty import Rollouts
+from cuadata.errors import DataError
+from cuadata.intervals import wilson
+from cuadata.rows import Candidate, Grounding, Target
+from cuadata.shards import Writer
+from cuadata.types import Action, BBox, Point
+
+
+def row(number: int, png: bytes, *, relation: str | None = None, above: bool = True) -> Grounding:
+    """A row whose target is at 100..140, 100..120 CSS px of 800x600, in a picture of half that size."""
+    picture = image.from_bytes(png)
+    return Grounding(
+        id=f"t{number}/0",
+        trajectory_id=f"t{number}",
+        step_index=0,
+        image=picture,
+        image_width=400,
+        image_height=300,
+        viewport_width=800,
+        viewport_height=600,
+        device_pixel_ratio=0.5,
+        instruction=f"Click on button {number}",
+        action=Action(type="click", point=Point(120, 110)),
+        target=Target(role="button", name=f"{number}", bbox=BBox(100, 100, 40, 20)),
+        references=(Target(role="button", name="r", bbox=BBox(100, 200 if above else 0, 40, 20)),) if relation else (),
+        relation=relation,
+        split_group=f"g{number // 2}",
+        axes=("theme=dark",),
+        candidates=(Target(role="button", name="other", bbox=BBox(100, 40, 40, 20)),),
+        pair_id="pair" if number < 2 else None,
+    )
+
+
+@pytest.fixture
+def made(tmp_path: Path, png: bytes) -> Path:
+    """A dataset with four grounding rows, and a config that has no targets."""
+    rows = [row(0, png, relation="above"), row(1, png, relation="above", above=False), row(2, png), row(3, png)]
+    folder = tmp_path / "made" / "grounding"
+    folder.mkdir(parents=True)
+    with Writer(schema.arrow_schema(Grounding), folder, "train") as writer:
+        for one in rows:
+            writer.add(schema.to_row(one))
+        writer.close()
+    return tmp_path / "made"
+
+
+def answers(path: Path, texts: Sequence[Sequence[str]]) -> Path:
+    path.write_text("\n".join(json.dumps({"id": f"t{n}/0", "outputs": held}) for n, held in enumerate(texts)) + "\n")
+    return path
+
+
+def call(x: int, y: int) -> str:
+    arguments = {"action": "left_click", "coordinate": [x, y]}
+    return f"<tool_call>{json.dumps({'name': 'computer_use', 'arguments': arguments})}</tool_call>"
+
+
+HIT, MISS = call(150, 183), call(900, 900)  # thousandths of 800x600 CSS px: (120, 110) and (720, 540)
+
+
+def test_rows_of_a_dataset_are_a_gold_set_in_the_family_s_frame(made: Path, tmp_path: Path) -> None:
+    path = answers(tmp_path / "p.jsonl", [[HIT], [HIT], [MISS], ["hm"]])
+    _, rows, result = evaluation.answers(path, f"dataset:{made}", "qwen3vl")
+    assert [r.success for r in rows] == [True, True, False, False]
+    assert (result["n"], result["parse_failures"], result["frame"]) == (4, 1, None)
+    assert result["by_axis"]["theme"]["dark"]["n"] == 4
+    assert result["strict_pairs"] == {"hits": 1, "n": 1, "rate": 1.0, "interval": wilson(1, 1)}
+    assert [r.taxonomy for r in rows] == [True, False, False, False]
+    one = made / "grounding" / "train-00000-of-00001.parquet"
+    assert evaluation.answers(path, f"dataset:{one}", "qwen3vl")[2]["accuracy"] == result["accuracy"]
+
+
+def test_a_folder_without_rows_is_no_gold_set(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pytest.raises(DataError, match="no grounding or actions config"):
+        evaluation.gold_set(f"dataset:{tmp_path}")
+    pq.write_table(pa.table({"id": ["a"]}), tmp_path / "x.parquet")
+    with pytest.raises(DataError, match="no column is named"):
+        evaluation.gold_set(f"dataset:{tmp_path}")
+
+
+def test_kept_rows_are_a_dataset_whose_rollouts_the_gate_reads(made: Path, tmp_path: Path) -> None:
+    path = answers(tmp_path / "p.jsonl", [[MISS] * 4, [MISS] * 4, [HIT, MISS, HIT, "hm"], [HIT] * 4])
+    _, golds = evaluation.gold_set(f"dataset:{made}")
+    chosen = selection.select(path, golds, "qwen3vl", selection.Limits())
+    said = {c.id: (c.keep, c.reason, c.vouched_by) for c in chosen}
+    assert said == {
+        "t0/0": ("yes", None, ("relation",)),
+        "t1/0": ("unsure", "never_hit", ()),
+        "t2/0": ("yes", None, ()),
+        "t3/0": ("no", "too_easy", ()),
+    }
+    files = selection.write_rows(made, chosen, tmp_path / "out")
+    assert files == [tmp_path / "out" / "grounding" / "train-00000-of-00001.parquet"]
+    held = _examples(tmp_path / "out")
+    assert [e.id for e in held] == ["t0/0", "t2/0"]
+    assert difficulty.attached(held[1]) == Rollouts(id="t2/0", hits=2, n=4, unread=1, consistency=0.5)
+    gate = registry.gates["difficulty"]
+    assert [gate(Candidate(example=e)).keep for e in held] == ["yes", "yes"]
+    before = _examples(made)
+    assert held[0].image == before[0].image
+
+
+def _examples(folder: Path) -> list[Grounding]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(folder / "grounding" / "train-00000-of-00001.parquet")
+    return [schema.from_row(one, Grounding) for one in table.to_pylist()]
+
+
+@given(st.integers(0, 16).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.booleans())
+def test_what_nothing_hits_is_kept_on_a_word_only(count: tuple[int, int], vouched: bool) -> None:
+    hits, n = count
+    held = Rollouts(id="x", hits=hits, n=n, vouched_by=("relation",) if vouched else ())
+    judged = difficulty.judge(held)
+    if n == 0:
+        assert judged.keep == "yes"
+    elif hits == 0:
+        assert (judged.keep, judged.reason) == (("yes", None) if vouched else ("unsure", "never_hit"))
+    elif hits == n:
+        assert judged.reason == "too_easy"
+    else:
+        assert (judged.keep == "yes") == (difficulty.LOW <= hits / n <= difficulty.HIGH)
+    assert (judged.reason is None) == (judged.keep == "yes")
+
+
+def test_the_gate_keeps_what_was_never_rolled_out_and_judges_the_rest(png: bytes) -> None:
+    gate, example = registry.gates["difficulty"], row(0, png)
+    assert gate(Candidate(example=example)).keep == "yes"
+    never = difficulty.attach(example, Rollouts(id="t0/0", hits=0, n=8))
+    verdict = gate(Candidate(example=never))
+    assert (verdict.keep, verdict.reason) == ("unsure", "never_hit")
+    assert json.loads(verdict.evidence)["n"] == 8
+    easy = difficulty.attach(never, Rollouts(id="t0/0", hits=8, n=8, consistency=1.0))
+    assert gate(Candidate(example=easy)).reason == "too_easy"
+    assert gate(Candidate(example=easy), high=1.0).keep == "yes"  # type: ignore[call-arg]
+    for broken in ('{"rollouts": {"hits": 9, "n": 8}}', '{"rollouts": {"hits": 1}}', '{"rollouts": []}'):
+        with pytest.raises(DataError, match="no counts"):
+            gate(Candidate(example=replace(example, provenance=broken)))
+
+
+def test_bounds_that_hold_no_rate_are_refused() -> None:
+    with pytest.raises(ValueError, match="no hit rate"):
+        difficulty.judge(Rollouts(id="x", hits=1, n=2), low=0.9, high=0.1)

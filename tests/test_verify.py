@@ -1,0 +1,223 @@
+"""Published labels proved again, and known faults that the gates have to catch."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toolbars
+from build_trajectories import checkout, save
+from evidence import COPY, direct, many, spatial, without_a_page
+
+from cuadata import build, gating, inject, injectors, measuring, published, verify, verify_report
+from cuadata.errors import CallError, DataError
+from cuadata.registry import gates
+from cuadata.rendering import Renderer, candidate_of
+from cuadata.rows import Example, Grounding
+from cuadata.types import BBox, Size
+
+GATES = gating.choose(None, without=verify.OF_OTHERS)
+
+
+# Known faults ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_fault_finds_a_place() -> None:
+    kinds = {fault.kind for held in (direct(), spatial()) for fault in inject.faults(held)}
+    assert kinds == set(inject.SWEEPS)
+
+
+def test_faults_are_the_same_each_time_and_change_something() -> None:
+    for held in (direct(), spatial()):
+        once, again = list(inject.faults(held, seed=3)), list(inject.faults(held, seed=3))
+        assert once == again
+        for fault in once:
+            assert fault.candidate != held, (fault.kind, fault.severity)
+
+
+def test_a_fault_without_a_page_needs_none() -> None:
+    kinds = {fault.kind for fault in inject.faults(without_a_page(spatial()))}
+    assert "relation_flipped" in kinds and "covered" not in kinds
+    with pytest.raises(KeyError):
+        list(inject.faults(direct(), ["no_such_fault"]))
+
+
+def test_what_is_wrong_follows_from_the_fault() -> None:
+    wrong = {(f.kind, f.severity): f.wrong for f in inject.faults(direct())}
+    assert wrong["covered", "60 %"] is False and wrong["covered", "70 %"] is True
+    assert wrong["target_moved", "1 px"] is None and wrong["target_moved", "40 px"] is True
+    assert wrong["duplicated", "other name"] is False and wrong["duplicated", "white space"] is True
+    assert wrong["text_changed", "case"] is False
+    assert injectors.label_is_off(COPY.bbox or BBox(0, 0, 1, 1), direct().example) is None
+
+
+def test_recall_and_false_rejects_on_good_pages() -> None:
+    found = measuring.measure(many(25), GATES)
+    assert found.examples == 25 and not found.unfit
+    missed = [(c.kind, c.severity) for c in found.cells if c.wrong and c.rejected.hits < c.rejected.n]
+    assert not missed
+    assert found.recall.rate is not None and found.recall.rate >= 0.99
+    assert found.false_rejects.rate is not None and found.false_rejects.rate <= 0.01
+    card = found.for_the_card()
+    assert {"relation", "reference", "ambiguous", "stale", "target_occluded"} <= set(card)
+    assert card["relation"]["recall"].startswith("100.0 % [")
+
+
+def test_an_example_that_a_gate_rejects_counts_as_a_false_reject() -> None:
+    held = direct()
+    broken = replace(held, example=replace(held.example, instruction=""))
+    found = measuring.measure([broken, held], GATES)
+    assert found.unfit == {"instruction_missing": 1}
+    assert found.false_rejects.hits >= 1
+
+
+# Datasets --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Recordings, and the dataset that was built from them."""
+    folder = tmp_path_factory.mktemp("verified")
+    for number in range(3):
+        save(checkout(f"t{number}", seed=number + 1), folder / "recordings")
+    build.build([("recordings", folder / "recordings")], folder / "out", workers=1)
+    return folder / "recordings", folder / "out"
+
+
+def tampered(dataset: Path, out: Path, change: Any, config: str = "actions") -> Path:
+    """The dataset with every row of a config changed, as somebody who edits columns would."""
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    for file in sorted((dataset / config).glob("*.parquet")):
+        table = parquet.read_table(file)
+        rows = [change(row) for row in table.to_pylist()]
+        (out / config).mkdir(parents=True, exist_ok=True)
+        parquet.write_table(arrow.Table.from_pylist(rows, table.schema), out / config / file.name)
+    return out
+
+
+def test_labels_hold_by_the_recordings(made: tuple[Path, Path]) -> None:
+    recordings, dataset = made
+    found = verify.dataset(dataset, recordings=recordings, render=False)
+    assert found.rows > 5 and found.holds.rate == 1.0 and not found.failures
+    assert set(found.evidence) == {"recording"}
+
+
+def test_a_box_that_was_moved_does_not_hold(made: tuple[Path, Path], tmp_path: Path) -> None:
+    recordings, dataset = made
+
+    def change(row: dict[str, Any]) -> dict[str, Any]:
+        if row["target"] is not None and row["target"]["bbox"] is not None:
+            row["target"]["bbox"]["x"] += 30.0
+        return row
+
+    edited = tampered(dataset, tmp_path / "edited", change)
+    with pytest.raises(DataError, match="labels do not hold"):
+        verify_report.show(edited, recordings=recordings, family="", seeds="", render=False, inject=False, limit=None,
+                           out=tmp_path / "failures", as_json=False)  # fmt: skip
+    lines = [json.loads(line) for line in (tmp_path / "failures" / "failures.jsonl").read_text().splitlines()]
+    assert lines and {line["reason"] for line in lines} <= {"target_stale", "point_outside_target"}
+    for line in lines:
+        assert (tmp_path / "failures" / line["picture"]).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_without_evidence_only_the_row_is_judged(made: tuple[Path, Path]) -> None:
+    found = verify.dataset(made[1], render=False, limit=3)
+    assert found.evidence == {"row": 3} and found.holds.rate == 1.0
+
+
+def test_faults_in_recorded_evidence(made: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    recordings, dataset = made
+    verify_report.show(dataset, recordings=recordings, family="", seeds="", render=False, inject=True, limit=4,
+                       out=None, as_json=True)  # fmt: skip
+    found = json.loads(capsys.readouterr().out)
+    assert found["injected"]["examples"] >= 3 and found["gate_recall"]
+    cells: dict[str, list[float]] = defaultdict(list)
+    for cell in found["injected"]["cells"]:
+        if cell["wrong"]:
+            cells[cell["kind"]].append(cell["rejected"]["rate"])
+    assert min(cells["hidden"]) == 1.0 and min(cells["other_moment"]) == 1.0
+
+
+def test_wrong_calls(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {"recordings": None, "seeds": "0:1", "render": False, "inject": False, "limit": None,
+                             "out": None, "as_json": False}  # fmt: skip
+    with pytest.raises(CallError, match="say what to verify"):
+        verify_report.show(None, family="", **plain)
+    with pytest.raises(CallError, match="no family is named 'nothing'"):
+        verify_report.show(None, family="nothing", **plain)
+    with pytest.raises(DataError, match="no config of a dataset"):
+        verify_report.show(tmp_path, family="", **plain)
+
+
+def test_a_drawn_row_shows_what_the_verdict_says() -> None:
+    from PIL import Image
+
+    held = spatial()
+    verdict = gates["relation"](replace(held, example=replace(held.example, relation="above")))
+    drawn = verify.drawn(held, verdict)
+    import io
+
+    with Image.open(io.BytesIO(drawn)) as picture:
+        assert picture.size == (1280, 720 + 3 * 22)
+        assert picture.convert("RGB").getpixel((263, 110)) == (213, 94, 0)  # the target's outline
+    empty = replace(held, example=replace(held.example, image=replace(held.example.image, sha256="", data=None)))
+    assert verify.drawn(empty, verdict)[:4] == b"\x89PNG"
+
+
+# Pages rendered again --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of pointing rows made from three pages."""
+    rows = []
+    with Renderer() as renderer:
+        for seed in range(3):
+            task = toolbars.toolbars(seed)
+            candidate = candidate_of(task, renderer.show(task))
+            assert candidate is not None
+            held = {one.name: getattr(candidate.example, one.name) for one in fields(Example)}
+            rows.append(Grounding(**held))
+    out = tmp_path_factory.mktemp("rendered") / "out"
+    build.build([], out, rows={"grounding": rows})
+    return out
+
+
+@pytest.mark.browser
+def test_labels_hold_on_the_page_rendered_again(rendered: Path) -> None:
+    found = verify.dataset(rendered)
+    assert found.evidence == {"rendered": 3} and found.holds.rate == 1.0
+
+
+@pytest.mark.browser
+def test_a_stale_relation_is_found_on_the_page(rendered: Path, tmp_path: Path) -> None:
+    opposite = {"left_of": "right_of", "right_of": "left_of", "above": "below", "below": "above"}
+
+    def change(row: dict[str, Any]) -> dict[str, Any]:
+        row["relation"] = opposite.get(row["relation"], row["relation"])
+        return row
+
+    spatial_rows = sum(row["relation"] is not None for row in published.columns(rendered, "grounding", ("relation",)))
+    found = verify.dataset(tampered(rendered, tmp_path / "edited", change, "grounding"))
+    assert spatial_rows and found.reasons == {"relation_false": spatial_rows}
+
+
+@pytest.mark.browser
+def test_faults_in_a_live_page_are_caught() -> None:
+    found = verify.family("toolbars", range(1), faults=True).injected
+    assert found is not None and not found.unfit
+    kinds = {cell.kind for cell in found.cells}
+    assert {"target_moved", "covered", "hidden", "disabled", "removed", "duplicated", "other_frame"} <= kinds
+    assert [(c.kind, c.severity) for c in found.cells if c.wrong and c.rejected.hits < c.rejected.n] == []
+    assert [(c.kind, c.severity) for c in found.cells if c.wrong is False and c.rejected.hits] == []
+
+
+def test_the_test_family_is_a_pure_function() -> None:
+    assert toolbars.toolbars(7) == toolbars.toolbars(7) != toolbars.toolbars(8)
+    assert toolbars.toolbars(1).viewport == Size(900, 560)
