@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import cProfile
+import hashlib
 import io
 import json
 import os
@@ -144,22 +145,15 @@ def _picture(elements: tuple[Element, ...], site: int, step: int):  # type: igno
 def copy(model: Path, path: Path, number: int) -> None:
     """The same trajectory with another id, instruction and pictures of other bytes."""
     (path / "blobs").mkdir(parents=True)
-    names = {}
-    for blob in sorted((model / "blobs").iterdir()):
-        data = blob.read_bytes()
-        if blob.suffix == ".png":
-            import hashlib
-
-            data = _stamped(data, number)
-            names[blob.stem] = hashlib.sha256(data).hexdigest()
-        (
-            path / "blobs" / f"{names.get(blob.stem, blob.stem)}{''.join(blob.suffixes)}"
-            if blob.suffix == ".png"
-            else path / "blobs" / blob.name
-        ).write_bytes(data)
     steps = (model / "steps.jsonl").read_text()
-    for old, new in names.items():
-        steps = steps.replace(old, new)
+    for blob in sorted((model / "blobs").iterdir()):
+        if blob.suffix != ".png":
+            shutil.copy(blob, path / "blobs" / blob.name)
+            continue
+        data = _stamped(blob.read_bytes(), number)
+        name = hashlib.sha256(data).hexdigest()
+        (path / "blobs" / f"{name}.png").write_bytes(data)
+        steps = steps.replace(blob.stem, name)
     (path / "steps.jsonl").write_text(steps)
     header = json.loads((model / "header.json").read_text())
     header.update(id=f"t{number:05d}", instruction=f"Press the buttons of order {number}")

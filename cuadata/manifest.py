@@ -57,7 +57,6 @@ def _versions() -> dict[str, Any]:
     return {
         "cuadata": __version__,
         "schema": SCHEMA_VERSION,
-        "datasets": version("datasets"),
         "pyarrow": version("pyarrow"),
         "pillow": version("pillow"),
     }

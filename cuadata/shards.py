@@ -23,6 +23,8 @@ SHARD_BYTES = 500_000_000
 _CHUNKING = {"min_chunk_size": 256 * 1024, "max_chunk_size": 1024 * 1024, "norm_level": 0}
 #: A page ends at the first check after 1 MiB; with pictures the check comes every few rows, not every 1,024.
 _ROWS_BETWEEN_CHECKS = 8
+#: Rows are put into Arrow's form some at a time.
+_LOOSE_BYTES = 4_000_000
 #: What page headers and dictionaries of one column chunk take at most beside its values, bytes.
 _COLUMN_OVERHEAD = 160
 
@@ -98,13 +100,15 @@ class Writer:
         self._files: list[Path] = []
         self._open: Any = None
         self._rows: list[Mapping[str, Any]] = []
+        self._packed: list[Any] = []  # rows of the group that are in Arrow's form already
+        self._loose = 0  # bytes of the rows that are not
         self._group_size = self._overhead
         self._shard_size = 0
 
     def add(self, row: Mapping[str, Any], *, size: int | None = None) -> None:
         """Take one row. `size`: bytes that it takes at most, where that is known. OSError where the disk does not."""
         held = row_size(row) if size is None else size
-        if self._rows and self._group_size + held > self.row_group_bytes:
+        if self._group_size > self._overhead and self._group_size + held > self.row_group_bytes:
             self._flush()
         if self._open is not None and self._shard_size + held > self.shard_bytes:
             self._flush()
@@ -112,8 +116,11 @@ class Writer:
         if self._open is None:
             self._begin_file()
         self._rows.append(row)
+        self._loose += held
         self._group_size += held
         self._shard_size += held
+        if self._loose > _LOOSE_BYTES:
+            self._pack()
 
     def close(self) -> list[Path]:
         """Write what is held and give the files their names. Without a row there is one file, which holds the schema."""
@@ -148,12 +155,23 @@ class Writer:
         self._open = pq.ParquetWriter(path, self.schema, **self._options)
         self._shard_size = 0
 
-    def _flush(self) -> None:
+    def _pack(self) -> None:
+        """Put the loose rows into Arrow's form, so that a picture is in memory once and not twice."""
         import pyarrow as pa
 
         if self._rows:
-            self._open.write_table(pa.Table.from_pylist(self._rows, schema=self.schema), row_group_size=len(self._rows))
-        self._rows = []
+            self._packed.append(pa.RecordBatch.from_pylist(self._rows, schema=self.schema))
+        self._rows, self._loose = [], 0
+
+    def _flush(self) -> None:
+        """Write what is held as one row group."""
+        import pyarrow as pa
+
+        self._pack()
+        if self._packed:
+            table = pa.Table.from_batches(self._packed, schema=self.schema)
+            self._open.write_table(table, row_group_size=table.num_rows)
+        self._packed = []
         self._group_size = self._overhead
 
     def _end_file(self) -> None:

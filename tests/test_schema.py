@@ -112,6 +112,13 @@ def test_a_hint_without_a_column_type_is_refused() -> None:
         schema.features(Odd)
 
 
+@pytest.mark.parametrize("kind", [*dict.fromkeys(rows.CONFIGS.values()), Trajectory, Album], ids=lambda k: k.__name__)
+def test_the_arrow_schema_is_that_of_the_features(kind: type) -> None:
+    ours, theirs = schema.arrow_schema(kind), schema.features(kind).arrow_schema
+    assert ours.equals(theirs, check_metadata=True)
+    assert ours.metadata == theirs.metadata
+
+
 @pytest.mark.parametrize("stem", sorted(schema.published()))
 def test_the_schema_file_is_current(stem: str) -> None:
     held = (ROOT / "schemas" / f"{stem}.schema.json").read_text()
