@@ -16,13 +16,13 @@ from cuadata.types import BBox, Element, Relation
 
 DIRECTIONS: Final[tuple[Relation, ...]] = ("above", "below", "left_of", "right_of")
 #: Kinds of question; directions are drawn most often, since models fail on them.
-KINDS: Final = (*DIRECTIONS, *DIRECTIONS, "composed", "nearest", "between", "same_row", "same_column", "nth_in_row",
+KINDS: Final = (*DIRECTIONS, *DIRECTIONS, "composed", "composed", "nearest", "between", "same_row", "same_column", "nth_in_row",
                 "nth_in_column", "at_corner")  # fmt: skip
 _CORNERS: Final[tuple[tuple[relations.Side, relations.Side], ...]] = (
     ("top", "left"), ("top", "right"), ("bottom", "left"), ("bottom", "right"),
 )  # fmt: skip
 #: Questions that are tried on one page.
-TRIES: Final = 60
+TRIES: Final = 48
 ENOUGH: Final = 16
 
 
