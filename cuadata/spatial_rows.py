@@ -40,7 +40,7 @@ class Page:
     variant: Annotated[str, "what was changed of the page for a minimal pair; empty: nothing"] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Pairing:
     """How a row belongs to a minimal pair."""
 

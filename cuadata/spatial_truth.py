@@ -99,7 +99,7 @@ class Scene:
             candidates=tuple(candidates), margins=tuple(margins), answer=finding.fits[0],
         )  # fmt: skip
 
-    def again(self, question: Question, page: Scene) -> list[tuple[Element, ...]] | None:
+    def again(self, question: Question) -> list[tuple[Element, ...]] | None:
         """The references of a question of another page, on this one; None where one is not seen here."""
         here = {one.locator: one for one in self.references}
         held = [tuple(here[e.locator] for e in refs if e.locator in here) for refs in question.references]
