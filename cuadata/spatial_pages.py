@@ -44,7 +44,7 @@ VIEWPORTS: Final = (Size(1280, 720), Size(1024, 768), Size(1440, 900))
 BLOCK: Final = 100
 _PLACES: Final = 5
 #: Pages after which a block gives up on its rows.
-_MOST_PAGES: Final = 200
+MOST_PAGES: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +129,8 @@ class _Maker:
 
     def run(self) -> Block:
         """Pages until there are enough rows, or too many pages."""
-        while len(self.rows) < self.job.rows and self.counts["pages"] < _MOST_PAGES:
-            self._page(self.job.number * _MOST_PAGES + self.counts["pages"])
+        while len(self.rows) < self.job.rows and self.counts["pages"] < MOST_PAGES:
+            self._page(self.job.number * MOST_PAGES + self.counts["pages"])
             self.counts["pages"] += 1
         self.counts["short"] = self.job.rows - len(self.rows)
         return Block(
@@ -212,18 +212,21 @@ class _Maker:
         lacking = self.job.infeasible * len(self.rows) - sum(r.action.type == "infeasible" for r in self.rows)
         if asked and lacking > 0:
             self._without(page, asked, options, rng)
-        elif asked and rng.random() < 0.15:
+        elif asked and rng.random() < 0.3:
             self._moved(page, rng.choice(asked), options, rng)
 
     def _without(self, page: Page, asked: Sequence[Question], options: dict[str, Any], rng: Random) -> None:
         """The target removed or covered; every question that asked for it is asked again, and has no answer now."""
-        target = rng.choice(asked).target
+        standing = [q for q in asked if not q.kind.startswith("nth_")]
+        if not standing:
+            return
+        target = rng.choice(standing).target
         kind = rng.choice(("removed", "covered"))
         number = _number(target)
         changed = self._show(
             page.task.family, page.task.seed, {**options, "without" if kind == "removed" else "cover": (number,)}, kind
         )
-        for question in (q for q in asked if q.target is target):
+        for question in (q for q in standing if q.target is target):
             references = changed.scene.again(question)
             if references is None or not _unanswered(changed.scene, question, references, kind):
                 self.counts["pairs that came to nothing"] += 1
@@ -288,14 +291,21 @@ class _Maker:
         if held is None or not _still_true(changed.scene, row, used):
             return None
         seen = changed.look.observation
-        again = replace(row, target=examples.target_row(held), references=_there(changed, row))
-        if spatial_rows.judged(again, changed, self.gates) is not None or seen.screenshot is None:
+        shot = seen.screenshot
+        assert shot is not None
+        again = replace(
+            row, target=examples.target_row(held), references=_there(changed, row), image=shot,
+            image_width=shot.width, image_height=shot.height, viewport_width=seen.viewport.width,
+            viewport_height=seen.viewport.height, device_pixel_ratio=seen.device_pixel_ratio,
+            action=replace(row.action, point=held.point),
+        )  # fmt: skip
+        if spatial_rows.judged(again, changed, self.gates) is not None:
             return None
         transform = {
             "kind": kind, "viewport": [seen.viewport.width, seen.viewport.height], "ratio": seen.device_pixel_ratio,
             "unit": "CSS px", **more,
         }  # fmt: skip
-        return spatial_pairs.pair(row, seen.screenshot, again.target, kind, transform)
+        return spatial_pairs.pair(row, shot, again.target, kind, transform)
 
     # --- pictures ---------------------------------------------------------------------------------------------------
 

@@ -105,8 +105,7 @@ def impossible(
     names = [[spatial_words.named(e, looks.get(e.id), rng) for e in held] for held in references]
     thing = spatial_words.phrased(question.stated, question.thing, names, rng)
     text, mood = spatial_words.order(thing, rng)
-    place = " and ".join(spatial_words.thought("spatial", [one], [held], "").split(": ")[1].split(".")[0]
-                         for one, held in zip(question.stated, names, strict=True))  # fmt: skip
+    place = spatial_words.place(question.stated, names)
     cause = (
         f"no {question.thing} is {place}"
         if pairing.kind == "removed"

@@ -59,6 +59,8 @@ def order(thing: str, rng: Random, *, implicit: float = 0.15) -> tuple[str, str]
 
 def words(relation: Stated) -> str:
     """A relation in words, without its nouns: "nearest to", "to the left of"."""
+    if relation.relation == "between":
+        return "between"
     text = phrases.PHRASINGS[relation.relation][0]
     return text.replace("{0}", "").replace("{1}", "").replace("{2}", "").replace("{side}", " ".join(relation.sides)).strip()
 
@@ -68,7 +70,13 @@ def thought(perspective: str, relations: Sequence[Stated], references: Sequence[
     if not relations:
         how = {"direct": "names the element", "appearance": "says how it looks", "function": "says what it is for"}
         return f"The instruction {how[perspective]}. It is {target}."
-    parts = [
-        f"{words(one)} {' and '.join(held)}".strip() for one, held in zip(relations, references, strict=True)
-    ]
-    return f"The instruction gives a place: {', and '.join(parts)}. Of all that could be meant only {target} is there."
+    return (
+        f"The instruction gives a place: {place(relations, references)}."
+        f" Of all that could be meant only {target} is there."
+    )
+
+
+def place(relations: Sequence[Stated], references: Sequence[Sequence[str]]) -> str:
+    """Where something is, in words: "above the red square, and to the left of 'Save'"."""
+    told = zip(relations, references, strict=True)
+    return ", and ".join(f"{words(one)} {' and '.join(held)}".strip() for one, held in told)
