@@ -69,7 +69,9 @@ def generate(
 
 def _check(n: int, seed: int, workers: int, infeasible: float, pairs: float) -> None:
     if n < 1 or workers < 1 or seed < 0:
-        raise CallError(f"n={n}, workers={workers}, seed={seed}: give at least 1 row and 1 worker, and a seed from 0 on")
+        raise CallError(
+            f"n={n}, workers={workers}, seed={seed}: give at least 1 row and 1 worker, and a seed from 0 on"
+        )
     if not 0 <= infeasible <= 0.5:
         raise CallError(f"infeasible={infeasible} is no share of rows that can be made; give 0 to 0.5")
     if not 0 <= pairs <= 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
@@ -22,6 +23,8 @@ class Seen(NamedTuple):
     answer: Annotated[int, "position of the target"]
 
 
+#: What the members of a pair may cost more than single questions, each.
+PAIRS_WORTH: Final = 2.0
 Score = Callable[[Seen, int], float]
 
 
@@ -80,13 +83,19 @@ class Balance:
         """What a question adds to the squared distance of all predictors from chance."""
         return sum((self.above[name] + one) ** 2 - self.above[name] ** 2 for name, one in above.items())
 
-    def choose(self, groups: Sequence[tuple[Seen, ...]], rng: Random) -> int | None:
-        """Position of the best group of questions, counted from now on; None where there is none."""
+    def choose(self, groups: Sequence[tuple[Seen, ...]], rng: Random, *, most: float = math.inf) -> int | None:
+        """Position of the group of questions that costs least for each, counted from now on; None where all cost over `most`."""
         if not groups:
             return None
-        costs = [(self.cost(added(group)), rng.random(), place) for place, group in enumerate(groups)]
-        place = min(costs)[2]
-        for name, one in added(groups[place]).items():
+        above = [added(group) for group in groups]
+        costs = [
+            (self.cost(above[n]) / len(group) - (PAIRS_WORTH if len(group) > 1 else 0), rng.random(), n)
+            for n, group in enumerate(groups)
+        ]
+        cost, _, place = min(costs)
+        if cost > most:
+            return None
+        for name, one in above[place].items():
             self.above[name] += one
         return place
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from cuadata import drawing, image, spatial_balance, spatial_pages, spatial_plan
 from cuadata.rows import Grounding
 from cuadata.spatial_balance import Seen
-from cuadata.types import Size
+from cuadata.types import BBox, Size
 
 GRID: Final = "examples.png"
 _ACROSS: Final = 4
@@ -51,7 +51,9 @@ class Found:
             "pages": counts["pages"],
             "renders": counts["renders"],
             "browsers": sorted(browsers),
-            "came_to_nothing": {k: v for k, v in sorted(counts.items()) if k not in ("pages", "renders", "short") and v},
+            "came_to_nothing": {
+                k: v for k, v in sorted(counts.items()) if k not in ("pages", "renders", "short") and v
+            },
             "axes": self.axes(),
             "coverage": self.coverage(),
             "trivial_predictors": spatial_balance.table(seen),
@@ -133,18 +135,7 @@ def picture_grid(rows: Sequence[Grounding], width: int = 480) -> bytes:
     """A PNG with the rows' pictures, target, references and rivals drawn on them, four in a row."""
     from PIL import Image as Pillow
 
-    tiles = []
-    for row in rows:
-        marked = drawing.marked(
-            image.read(row.image),
-            Size(row.viewport_width, row.viewport_height),
-            target=row.target.bbox if row.target else None,
-            references=[one.bbox for one in row.references if one.bbox is not None],
-            rivals=[one.bbox for one in row.candidates if one.bbox is not None],
-            words=(row.instruction,),
-        )
-        with Pillow.open(io.BytesIO(marked)) as opened:
-            tiles.append(opened.convert("RGB").resize((width, round(opened.height * width / opened.width))))
+    tiles = [_tile(row, width) for row in rows]
     tall = max((one.height for one in tiles), default=1)
     ground = Pillow.new("RGB", (width * _ACROSS, tall * max(1, -(-len(tiles) // _ACROSS))), "white")
     for place, tile in enumerate(tiles):
@@ -152,3 +143,36 @@ def picture_grid(rows: Sequence[Grounding], width: int = 480) -> bytes:
     out = io.BytesIO()
     ground.save(out, "PNG")
     return out.getvalue()
+
+
+def _tile(row: Grounding, width: int) -> Any:
+    """One row's picture, cut to what the question speaks of, in a tile of 16:9."""
+    from PIL import Image as Pillow
+    from PIL import ImageDraw
+
+    marked = drawing.marked(
+        image.read(row.image),
+        Size(row.viewport_width, row.viewport_height),
+        target=row.target.bbox if row.target else None,
+        references=[one.bbox for one in row.references if one.bbox is not None],
+        rivals=[one.bbox for one in row.candidates if one.bbox is not None and one.bbox not in _meant(row)],
+    )
+    tall = round(width * 9 / 16)
+    spoken = [one.bbox for one in row.candidates if one.bbox is not None] + _meant(row)
+    left, top = min(one.x for one in spoken) - 24, min(one.y for one in spoken) - 24
+    wide, high = max(one.right for one in spoken) + 24 - left, max(one.bottom for one in spoken) + 24 - top
+    wide, high = max(wide, high * 16 / 9), max(high, wide * 9 / 16)
+    with Pillow.open(io.BytesIO(marked)) as opened:
+        part = opened.convert("RGB").crop((int(left), int(top), int(left + wide), int(top + high)))
+    tile = Pillow.new("RGB", (width, tall + 22), "white")
+    tile.paste(part.resize((width, tall)), (0, 0))
+    ImageDraw.Draw(tile).text(
+        (6, tall + 5), row.instruction.encode("latin-1", "replace").decode("latin-1"), fill="black"
+    )
+    return tile
+
+
+def _meant(row: Grounding) -> list[BBox]:
+    """Boxes of target and references."""
+    held = [row.target, *row.references]
+    return [one.bbox for one in held if one is not None and one.bbox is not None]

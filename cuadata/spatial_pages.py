@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -43,6 +45,10 @@ VIEWPORTS: Final = (Size(1280, 720), Size(1024, 768), Size(1440, 900))
 #: Rows of one block, and questions by place that are chosen on one page.
 BLOCK: Final = 100
 _PLACES: Final = 5
+#: Questions by name, look or use on one page.
+_NAMED: Final = 2
+#: So many are asked whatever they cost the balance.
+_FEWEST: Final = 3
 #: Pages after which a block gives up on its rows.
 MOST_PAGES: Final = 200
 
@@ -148,7 +154,8 @@ class _Maker:
         found = spatial_truth.questions(page.scene, rng)
         self.places.clear()
         before = len(self.rows)
-        self._add(spatial_rows.named(page, rng), page)
+        for _ in range(_NAMED):
+            self._add(spatial_rows.named(page, rng), page)
         used = self._places(page, found, rng)
         if not used:
             self.counts["pages without a question by place"] += 1
@@ -168,7 +175,10 @@ class _Maker:
         look = looker.look(task, viewport=viewport, ratio=ratio)
         self.browser = looker.browser
         self.counts["renders"] += 1
-        return Page(task=task, look=look, scene=Scene(look), browser=looker.browser, variant=variant)
+        told = json.dumps({k: [v.width, v.height] if isinstance(v, Size) else v for k, v in options.items()})
+        return Page(
+            task=task, look=look, scene=Scene(look), browser=looker.browser, options=told, variant=variant
+        )  # fmt: skip
 
     # --- questions --------------------------------------------------------------------------------------------------
 
@@ -177,7 +187,9 @@ class _Maker:
         used: list[Question] = []
         while len(used) < _PLACES and self._room() > 0:
             groups = [one for one in _groups(page.scene, found, used) if len(one[0]) <= self._room()]
-            place = self.balance.choose([tuple(_seen(page, q) for q in group) for group, _ in groups], rng)
+            most = math.inf if len(used) < _FEWEST else 0.0
+            seen = [tuple(_seen(page, q) for q in group) for group, _ in groups]
+            place = self.balance.choose(seen, rng, most=most)
             if place is None:
                 break
             group, kind = groups[place]
@@ -212,7 +224,7 @@ class _Maker:
         lacking = self.job.infeasible * len(self.rows) - sum(r.action.type == "infeasible" for r in self.rows)
         if asked and lacking > 0:
             self._without(page, asked, options, rng)
-        elif asked and rng.random() < 0.3:
+        if asked and rng.random() < 0.25:
             self._moved(page, rng.choice(asked), options, rng)
 
     def _without(self, page: Page, asked: Sequence[Question], options: dict[str, Any], rng: Random) -> None:
@@ -238,7 +250,9 @@ class _Maker:
     def _moved(self, page: Page, question: Question, options: dict[str, Any], rng: Random) -> None:
         """The reference in the place of another element; the same relation has another answer there."""
         movable = [one for one in question.all_references if _number(one) is not None]
-        others = [one for one in page.scene.targets if one not in question.all_references and one is not question.target]
+        others = [
+            one for one in page.scene.targets if one not in question.all_references and one is not question.target
+        ]
         if not movable or not others:
             return
         swap = (_number(rng.choice(movable)), _number(rng.choice(others)))
@@ -250,6 +264,7 @@ class _Maker:
             return
         pairing = self._pairing(question, "moved_reference")
         if self._add(spatial_rows.asked(changed, again, rng, pairing), changed):
+            self.balance.choose([(_seen(changed, again),)], rng)
             self._join(question, pairing)
 
     def _pairing(self, question: Question, kind: str) -> Pairing:
@@ -328,18 +343,16 @@ class _Maker:
 def _groups(
     scene: Scene, found: Sequence[Question], used: Sequence[Question]
 ) -> Iterator[tuple[tuple[Question, ...], str | None]]:
-    """What can be chosen next: opposites together first, then a neighbour beside what was asked, then single questions."""
+    """What can be chosen next: two opposites, a question and one for a neighbour, or a single question."""
     left = [one for one in found if one not in used]
-    if not used:
-        pairs = [(one, other) for one in left if (other := spatial_truth.opposite(scene, one)) is not None]
-        if pairs:
-            yield from ((pair, "opposite") for pair in pairs)
-            return
-    if len(used) == 2:
-        near = [(one, other) for one in left if (other := spatial_truth.neighbour(scene, one, left)) and other != one]
-        if near:
-            yield from ((pair, "hard_neighbour") for pair in near)
-            return
+    if len(used) <= 2:
+        for one in left:
+            other = spatial_truth.opposite(scene, one)
+            if other is not None and other not in used:
+                yield (one, other), "opposite"
+            near = spatial_truth.neighbour(scene, one, left)
+            if near is not None and near != one:
+                yield (one, near), "hard_neighbour"
     yield from (((one,), None) for one in left)
 
 

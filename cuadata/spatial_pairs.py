@@ -49,9 +49,7 @@ def pictures(row: Grounding, rng: Random) -> Pair | None:
 def pair(row: Grounding, picture: Image, target: Target | None, kind: str, transform: dict[str, Any]) -> Pair:
     """The row of a picture and its change."""
     shared = {one.name: getattr(row, one.name) for one in fields(Pair) if hasattr(row, one.name)}
-    return Pair(
-        **shared, transformed=picture, transformed_target=target, transform=json.dumps(transform), kind=kind
-    )
+    return Pair(**shared, transformed=picture, transformed_target=target, transform=json.dumps(transform), kind=kind)
 
 
 def mapped(target: Target, affine: Affine, row: Grounding) -> Target:
@@ -83,7 +81,11 @@ def _crop(picture: Any, row: Grounding, rng: Random) -> Changed:
     top = int(rng.uniform(0.3, 1) * max(0.0, min(b.y for b in whole) * k - 2))
     right = min(picture.width, int(max(b.right for b in whole) * k + 2 + rng.uniform(0, 200)))
     bottom = min(picture.height, int(max(b.bottom for b in whole) * k + 2 + rng.uniform(0, 200)))
-    return picture.crop((left, top, right, bottom)), (1.0, 0.0, -left, 0.0, 1.0, -top), {"box": [left, top, right, bottom]}
+    return (
+        picture.crop((left, top, right, bottom)),
+        (1.0, 0.0, -left, 0.0, 1.0, -top),
+        {"box": [left, top, right, bottom]},
+    )
 
 
 def _scale(picture: Any, row: Grounding, rng: Random) -> Changed:

@@ -37,6 +37,7 @@ class Page:
     look: Look
     scene: Scene
     browser: str
+    options: Annotated[str, "JSON text: what its family was asked for"] = "{}"
     variant: Annotated[str, "what was changed of the page for a minimal pair; empty: nothing"] = ""
 
 
@@ -151,8 +152,14 @@ def _row(page: Page, text: str, perspective: str, target: Element | None, others
         perspective=perspective,
         candidates=tuple(map(target_row, others)),
         provenance=json.dumps(
-            {"source": "generated", "task": task.id, "variant": page.variant, "browser": page.browser,
-             "cuadata": __version__}
+            {
+                "source": "generated",
+                "task": task.id,
+                "options": json.loads(page.options),
+                "variant": page.variant,
+                "browser": page.browser,
+                "cuadata": __version__,
+            }
         ),  # fmt: skip
     )
 

@@ -22,8 +22,8 @@ _CORNERS: Final[tuple[tuple[relations.Side, relations.Side], ...]] = (
     ("top", "left"), ("top", "right"), ("bottom", "left"), ("bottom", "right"),
 )  # fmt: skip
 #: Questions that are tried on one page.
-TRIES: Final = 48
-ENOUGH: Final = 16
+TRIES: Final = 72
+ENOUGH: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,16 +117,39 @@ def questions(scene: Scene, rng: Random, *, tries: int = TRIES, enough: int = EN
     if not scene.things or len(scene.references) < 3:
         return []
     things = sorted(scene.things)
-    for _ in range(tries):
-        kind, thing = rng.choice(KINDS), rng.choice(things)
-        stated, references = _drawn(kind, scene, rng)
-        question = scene.question(kind, thing, stated, references)
+    for attempt in range(tries):
+        thing = rng.choice(things)
+        if attempt % 3:
+            question = _not_the_nearest(scene, thing, rng)
+        else:
+            kind = rng.choice(KINDS)
+            stated, references = _drawn(kind, scene, rng)
+            question = scene.question(kind, thing, stated, references)
         if question is not None:
-            key = (kind, thing, question.stated, tuple(e.id for e in question.all_references))
+            key = (question.kind, thing, question.stated, tuple(e.id for e in question.all_references))
             found.setdefault(key, question)
             if len(found) == enough:
                 break
     return list(found.values())
+
+
+def _not_the_nearest(scene: Scene, thing: str, rng: Random) -> Question | None:
+    """A direction to an element, from a reference to which another of its class is nearer; None where that is not so."""
+    reference, held = rng.choice(scene.references), scene.things[thing]
+    target = rng.choice(held)
+    own = relations.gap(box(target), box(reference))
+    if target is reference or all(
+        relations.gap(box(one), box(reference)) >= own for one in held if one is not reference
+    ):
+        return None
+    for direction in DIRECTIONS:
+        if relations.holds(direction, box(target), [box(reference)]).holds:
+            for nearest in (False, True):
+                stated = [Stated(relation=direction, nearest=nearest)]
+                question = scene.question(direction, thing, stated, [(reference,)])
+                if question is not None:
+                    return question if question.target is target else None
+    return None
 
 
 def _drawn(kind: str, scene: Scene, rng: Random) -> tuple[list[Stated], list[tuple[Element, ...]]]:
@@ -142,7 +165,7 @@ def _drawn(kind: str, scene: Scene, rng: Random) -> tuple[list[Stated], list[tup
         return [Stated(relation=kind, position=rng.choice((1, 2, 3, 4, -1)))], [()]  # type: ignore[arg-type]
     if kind == "at_corner":
         return [Stated(relation="at_corner", sides=rng.choice(_CORNERS))], [()]
-    nearest = kind in DIRECTIONS and rng.random() < 0.35
+    nearest = kind in DIRECTIONS and rng.random() < 0.2
     return [Stated(relation=kind, nearest=nearest)], [(some[0],)]  # type: ignore[arg-type]
 
 
@@ -182,6 +205,8 @@ def failure(question: Question, place: int) -> str:
     if place == question.answer:
         return ""
     if place in set(right_side(question)):
-        return "on the right side, but not the nearest" if question.stated[0].nearest else "on the right side, not in line"
+        return (
+            "on the right side, but not the nearest" if question.stated[0].nearest else "on the right side, not in line"
+        )
     names = " and ".join(one.relation.replace("_", " ") for one in question.stated)
     return f"{names}: fails by {-question.margins[place]:.2f}"

@@ -62,7 +62,13 @@ def words(relation: Stated) -> str:
     if relation.relation == "between":
         return "between"
     text = phrases.PHRASINGS[relation.relation][0]
-    return text.replace("{0}", "").replace("{1}", "").replace("{2}", "").replace("{side}", " ".join(relation.sides)).strip()
+    return (
+        text.replace("{0}", "")
+        .replace("{1}", "")
+        .replace("{2}", "")
+        .replace("{side}", " ".join(relation.sides))
+        .strip()
+    )
 
 
 def thought(perspective: str, relations: Sequence[Stated], references: Sequence[Sequence[str]], target: str) -> str:

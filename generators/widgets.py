@@ -92,7 +92,7 @@ def widgets(
         "widgets.html.j2", title=rng.choice(words), language=language, direction=direction, scale=scale,
         theme=THEMES[theme], layout=layout, widgets=placed, columns=columns, pad=pad, gap=gap,
         rows=rng.sample(PEOPLE, len(PEOPLE)), heading=rng.choice(("Workspace", "Overview", "Studio", "Archive room")),
-        x=rng.randint(8, viewport.width // 2), y=rng.randint(8, viewport.height // 4),
+        x=rng.randint(8, max(16, viewport.width - 760)), y=rng.randint(8, viewport.height // 4),
         covered=[f"e{n}" for n in cover],
     )  # fmt: skip
     aim = draw.rng("target").choice(placed)

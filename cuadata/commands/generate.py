@@ -37,7 +37,11 @@ def spatial(
         f"{summary['rows']['grounding']:,} rows from {summary['pages']:,} pages",
         ["predictor", "points above chance", "95 %"],
         [
-            [one["predictor"], f"{100 * one['above_chance']:+.1f}", f"{100 * one['low']:+.1f} to {100 * one['high']:+.1f}"]
+            [
+                one["predictor"],
+                f"{100 * one['above_chance']:+.1f}",
+                f"{100 * one['low']:+.1f} to {100 * one['high']:+.1f}",
+            ]
             for one in summary["trivial_predictors"]
         ],
     )
