@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "observe": ("cuadata.commands.observe", "Observe a page; say why an element is kept or rejected."),
     "parity": ("cuadata.commands.parity", "Compare training prompts with live prompts and show the first difference."),
     "plan": ("cuadata.commands.plan", "Work out what a run will cost before it starts: group sizes."),
+    "publish": ("cuadata.commands.publish", "Check a dataset, put it on a Hub, open it again and compare."),
     "rewards": ("cuadata.commands.rewards", "Score rewards offline on logged answers, next to a random one."),
     "env": ("cuadata.commands.env", "Prove an environment's rewards alive, or score the trivial policies on it."),
     "record": ("cuadata.commands.record", "Record a script, or a person, acting on a real page."),
