@@ -23,7 +23,7 @@ browser: $(VENV)/.core
 	$(BIN)/python -m cuadata.cli doctor --install
 
 demo: $(VENV)/.core browser
-	$(BIN)/python examples/demo.py
+	CUADATA=$(BIN)/cuadata bash examples/demo.sh
 
 test: $(VENV)/.dev browser
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile

@@ -60,7 +60,7 @@ def long_list(rows: int = 4000) -> tuple[str, Size]:
         "<button>Edit</button></div>"
         for i in range(rows)
     )
-    return f"<!doctype html><style>div{{height:18px}}</style><title>List</title>{body}", Size(1280, 720)
+    return f"<!doctype html><style>div{{height:24px}}</style><title>List</title>{body}", Size(1280, 720)
 
 
 def dashboard(rows: int = 57) -> tuple[str, Size]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, get_args
 
 from cuadata import descriptions, phrases
+from cuadata.descriptions import Index
 from cuadata.judging import element_of, page_of
 from cuadata.phrases import Phrase, Stated
 from cuadata.relations import REFERENCES, Side
@@ -30,23 +31,78 @@ class Claim:
     contradicts: Annotated[bool, "column and instruction name different relations, or the column no known one"]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """The page of an example, for looking things up; empty where only boxes are known."""
+
+    observation: Annotated[Observation | None, "None where only boxes are known"]
+    visible: Annotated[Index, "elements that a person could see"]
+    by_css: Annotated[dict[str, Element], "the first element of each selector"]
+
+    def element(self, target: Target | None) -> Element | None:
+        """The element that a row's target is on this page; None where there is none."""
+        if target is None or self.observation is None:
+            return None
+        if target.locator is not None:
+            found = self.by_css.get(target.locator.css)
+            if found is None or found.locator is target.locator or found.locator == target.locator:
+                return found
+        return element_of(target, self.observation)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What several gates ask of one example, looked up once."""
+
+    claim: Annotated[Claim, "the relation that it claims"]
+    page: Page
+
+
+_last: tuple[Candidate, Reading] | None = None
+
+
+def read(candidate: Candidate) -> Reading:
+    """The reading of an example; kept until another one is read, since the gates of one example ask in turn."""
+    global _last
+    last = _last
+    if last is not None and last[0] is candidate:
+        return last[1]
+    page = _page(page_of(candidate))
+    reading = Reading(_claim(candidate, page), page)
+    _last = candidate, reading
+    return reading
+
+
+def _page(observation: Observation | None) -> Page:
+    if observation is None:
+        return Page(None, Index(()), {})
+    by_css = {one.locator.css: one for one in reversed(observation.elements)}
+    return Page(observation, Index(descriptions.seen(observation)), by_css)
+
+
 def claim(candidate: Candidate) -> Claim:
     """The relation that an example claims.
 
     A goal such as "Find flights under $200" states none: without a column or references, words count as a relation only
     where the things that they name are on the page.
     """
+    return read(candidate).claim
+
+
+def _claim(candidate: Candidate, page: Page) -> Claim:
     example, task = candidate.example, candidate.task
     phrase = phrases.read(example.instruction)
     column = example.relation or (task.relation if task is not None else None)
     stated = phrase.stated
     if stated and column is None and not example.references and not isinstance(example, Grounding):
-        stated = stated if _speaks_of_the_page(phrase, candidate) else ()
+        stated = stated if _speaks_of_the_page(phrase, candidate, page) else ()
+    if column is None:
+        return Claim(phrase=phrase, stated=stated, column=None, contradicts=False)
     names = {one.relation for one in stated} | {"nearest" for one in stated if one.nearest}
     if task is not None and task.relation is not None and example.relation and example.relation != task.relation:
         return Claim(phrase=phrase, stated=stated, column=column, contradicts=True)
-    if stated or column is None:
-        return Claim(phrase=phrase, stated=stated, column=column, contradicts=bool(column) and column not in names)
+    if stated:
+        return Claim(phrase=phrase, stated=stated, column=column, contradicts=column not in names)
     if column not in _RELATIONS:
         return Claim(phrase=phrase, stated=(), column=column, contradicts=True)
     return Claim(phrase=phrase, stated=(_from_column(column, candidate),), column=column, contradicts=False)
@@ -65,13 +121,11 @@ def _from_column(column: str, candidate: Candidate) -> Stated:
     )
 
 
-def _speaks_of_the_page(phrase: Phrase, candidate: Candidate) -> bool:
-    page, example = page_of(candidate), candidate.example
-    target = element_of(example.target, page)
-    if page is None or target is None or not descriptions.answers(phrase.target, target):
+def _speaks_of_the_page(phrase: Phrase, candidate: Candidate, page: Page) -> bool:
+    target = page.element(candidate.example.target)
+    if target is None or not descriptions.answers(phrase.target, target):
         return False
-    visible = descriptions.seen(page)
-    return bool(phrase.references) and all(descriptions.matching(noun, visible) for noun in phrase.references)
+    return bool(phrase.references) and all(page.visible.matching(noun) for noun in phrase.references)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,19 +137,19 @@ class Thing:
     described: Annotated[Element | Target | None, "for evidence"]
 
 
-def thing(target: Target | None, page: Observation | None) -> Thing:
+def thing(target: Target | None, page: Page) -> Thing:
     """A row's target or reference, looked up on the page."""
-    element = element_of(target, page)
+    element = page.element(target)
     if element is not None:
         return Thing(element=element, bbox=element.bbox, described=element)
     return Thing(element=None, bbox=target.bbox if target is not None else None, described=target)
 
 
-def references(candidate: Candidate, claimed: Claim) -> tuple[Thing, ...]:
+def references(candidate: Candidate, reading: Reading) -> tuple[Thing, ...]:
     """What the claim refers to: the row's references, else the task's bindings, else what the words mean on the page."""
-    page = page_of(candidate)
+    page = reading.page.observation
     if candidate.example.references:
-        return tuple(thing(one, page) for one in candidate.example.references)
+        return tuple([thing(one, reading.page) for one in candidate.example.references])
     if page is None:
         return ()
     if candidate.task is not None:
@@ -103,8 +157,7 @@ def references(candidate: Candidate, claimed: Claim) -> tuple[Thing, ...]:
         bound = [one for way in ways for one in page.elements if one.locator == way]
         if ways and len(bound) == len(ways):
             return tuple(Thing(element=one, bbox=one.bbox, described=one) for one in bound)
-    visible = descriptions.seen(page)
-    meant = [descriptions.matching(noun, visible) for noun in claimed.phrase.references]
+    meant = [reading.page.visible.matching(noun) for noun in reading.claim.phrase.references]
     return tuple(Thing(element=one[0], bbox=one[0].bbox, described=one[0]) for one in meant if one)
 
 
@@ -122,17 +175,16 @@ def shared_out(stated: Sequence[Stated], count: int) -> list[tuple[int, int]] | 
     return shares if start <= count else None
 
 
-def rivals(candidate: Candidate, claimed: Claim, target: Thing, held: Sequence[Thing]) -> list[Element]:
+def rivals(reading: Reading, target: Thing, held: Sequence[Thing]) -> list[Element]:
     """Every element that the description of the target could mean, the target first; references are not among them."""
-    page = page_of(candidate)
-    if page is None or target.element is None:
+    page = reading.page
+    if page.observation is None or target.element is None:
         return []
-    visible = descriptions.seen(page)
-    noun, own = claimed.phrase.target, target.element
+    noun, own = reading.claim.phrase.target, target.element
     if noun.empty or not descriptions.answers(noun, own):
-        found = descriptions.like(own, visible)
+        found = page.visible.like(own)
     else:
-        found = descriptions.matching(noun, visible)
+        found = page.visible.matching(noun)
     left_out = {one.element.id for one in held if one.element is not None}
     apart = [one for one in found if one.id not in left_out and one.id != own.id]
-    return descriptions.distinct([own, *apart], page, keep=own.id)
+    return descriptions.distinct([own, *apart], page.observation, keep=own.id)

@@ -26,19 +26,29 @@ async def measure(frame: Frame, notes: list[str], limit: float = 10.0, *, hold: 
 
     `hold` stops its animations and caret until `cuadata.release()` is called.
     """
-    script = "cuadata.measure({hold: true})" if hold else "cuadata.measure()"
     try:
-        told = await frame.told(script, limit)
+        told = await _rows(frame, hold, limit)
         closed = await frame.new_nodes(told["fresh"], limit)
         if closed:
             await _adopt(frame, [root for _, root in closed], limit)
-            told = await frame.told(script, limit)
+            told = await _rows(frame, hold, limit)
             await frame.new_nodes(told["fresh"], limit)
         frame.stopped = told["held"] > 0
         return Measured(frame, told)
     except (FrameGone, Stuck, ValueError) as error:
         notes.append(f"the frame {frame.url[:120]} was not measured: {error}"[:300])
         return None
+
+
+async def _rows(frame: Frame, hold: bool, limit: float) -> dict[str, Any]:
+    """One round of measuring; rows that are as they were are not sent again, and come as the same objects."""
+    told: dict[str, Any] = await frame.told(
+        f"cuadata.measure({{hold: {'true' if hold else 'false'}, base: {frame.generation}}})", limit
+    )
+    told["elements"] = [frame.rows[one] if isinstance(one, int) else one for one in told["elements"]]
+    frame.rows = {row["id"]: row for row in told["elements"]}
+    frame.generation = told["generation"]
+    return told
 
 
 async def _adopt(frame: Frame, roots: list[int], limit: float) -> None:
@@ -121,13 +131,31 @@ async def trees(held: Iterable[Measured], notes: list[str], limit: float = 20.0)
             measured.tree = frame.tree
             return
         try:
-            told = await send(frame.session, "Accessibility.getFullAXTree", limit, frameId=frame.id)
+            nodes = await _nodes(measured, limit)
         except (FrameGone, Stuck) as error:
             notes.append(f"the frame {frame.url[:120]} has no accessibility tree: {error}"[:300])
             return
-        measured.tree = frame.tree = ax.by_node(told["nodes"])
+        measured.tree = frame.tree = ax.by_node(nodes)
         frame.tree_key = key
         if ax.empty(measured.tree) and any(e["acts"] for e in measured.told["elements"]):
             notes.append(f"the accessibility tree of {frame.url[:120]} is empty although the page has controls")
 
     await asyncio.gather(*(one(m) for m in held))
+
+
+#: A tree of more elements than this is not asked for as a whole: Chromium needs a second for ten thousand.
+LARGE = 5000
+
+
+async def _nodes(measured: Measured, limit: float) -> list[dict[str, Any]]:
+    """Nodes of the accessibility tree: all, or on a large page those of the elements on the screen."""
+    frame, told = measured.frame, measured.told
+    if told["total"] <= LARGE:
+        return list((await send(frame.session, "Accessibility.getFullAXTree", limit, frameId=frame.id))["nodes"])
+    wanted = [frame.nodes[r["id"]] for r in told["elements"] if r["inView"] > 0 and r["id"] in frame.nodes]
+    found: list[dict[str, Any]] = []
+    method = "Accessibility.getPartialAXTree"
+    for i in range(0, len(wanted), 32):
+        some = (send(frame.session, method, limit, backendNodeId=n, fetchRelatives=False) for n in wanted[i : i + 32])
+        found += [node for told in await asyncio.gather(*some) for node in told["nodes"]]
+    return found

@@ -301,7 +301,7 @@ def _element(row: list[Any], focused: int | None) -> Element:
         ),
         locator=Locator(css=css),
         interactive=interactive,
-        evidence=Evidence(in_viewport=reached),
+        evidence=Evidence(rects=(BBox(*box),), in_viewport=reached),
     )
 
 

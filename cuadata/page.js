@@ -20,6 +20,7 @@ globalThis.cuadata ??= (() => {
     id: property("id"),
     attribute: property("getAttribute"),
     has: property("hasAttribute"),
+    names: property("getAttributeNames"),
     matches: property("matches"),
     all: property("querySelectorAll"),
     rects: property("getClientRects"),
@@ -33,7 +34,7 @@ globalThis.cuadata ??= (() => {
   const serials = new WeakMap(); // element -> number, never given twice in this document
   const elements = new Map(); // number -> WeakRef(element)
   const closed = new WeakMap(); // host -> its closed shadow root, once the browser has handed it over
-  const asked = new WeakSet(); // hosts whose shadow root was asked for
+  const asked = new WeakMap(); // possible host -> the state of the document in which it was looked at
   const listening = new WeakSet(); // elements with pointer or key listeners, as the debugger knows them
   let last = 0;
   let deaf = []; // elements of the last walk that let the pointer through
@@ -92,7 +93,7 @@ globalThis.cuadata ??= (() => {
 
   /** Why an element takes input: tag, role, tabindex, editable, listener, pointer; empty where it does not. */
   const takesInput = (e, tag, style) => {
-    if (tag === "a") return $.has(e, "href") || listening.has(e) || style.cursor === "pointer" ? "tag" : "";
+    if (tag === "a") return $.has(e, "href") || listening.has(e) || style?.cursor === "pointer" ? "tag" : "";
     if (tag === "input" && $.attribute(e, "type") === "hidden") return "";
     if (tag === "video" || tag === "audio") return $.has(e, "controls") ? "tag" : listening.has(e) ? "listener" : "";
     if (tag === "label") return e.control || listening.has(e) ? "tag" : "";
@@ -102,7 +103,7 @@ globalThis.cuadata ??= (() => {
     if (focusable(e) && tag !== "dialog" && role !== "dialog") return "tabindex";
     if (editable(e)) return "editable";
     if (listening.has(e)) return "listener";
-    if (style.cursor === "pointer") {
+    if (style?.cursor === "pointer") {
       const parent = flatParent(e);
       if (!parent || getComputedStyle(parent).cursor !== "pointer") return "pointer";
     }
@@ -154,6 +155,8 @@ globalThis.cuadata ??= (() => {
     chosen = wanted.map(() => []);
     ids = new WeakMap();
     places = new WeakMap();
+    const large = document.getElementsByTagName("*").length > LARGE;
+    away = untold = 0;
     walk(document, (e, root) => {
       if (root !== roots[roots.length - 1] && !roots.includes(root)) roots.push(root);
       const tag = $.name(e);
@@ -162,6 +165,12 @@ globalThis.cuadata ??= (() => {
       total++;
       const asked = wanted.length > 0 && pick(e);
       if (NEVER.has(tag) && !asked) return;
+      if (large && !asked && isAway(e)) {
+        const acts = takesInput(e, tag, null);
+        if (acts && ++away <= MOST_AWAY) found.push({ e, tag, acts, root, away: true });
+        else untold++;
+        return;
+      }
       const style = getComputedStyle(e);
       if (style.pointerEvents === "none" || e.inert === true) deaf.push(e);
       if (mayHost(e, tag)) hosts.push(e);
@@ -174,6 +183,15 @@ globalThis.cuadata ??= (() => {
     });
     for (const host of hosts) fresh.add(host);
     return found;
+  };
+  //: A page of more elements than this is told in full only where it is on the screen; beyond, this many that take input.
+  const LARGE = 5000, MOST_AWAY = 1500;
+  let away = 0, untold = 0;
+  /** Whether an element of a large page is not on the screen, or not rendered. */
+  const isAway = (e) => {
+    const r = $.box(e);
+    if (r.width || r.height) return r.right <= 0 || r.bottom <= 0 || r.left >= innerWidth || r.top >= innerHeight;
+    return !$.shown(e) || r.right <= 0 || r.bottom <= 0 || r.left >= innerWidth || r.top >= innerHeight;
   };
   let roots = [document]; // the document and the shadow roots of the last walk
   let wanted = []; // selectors of elements that are told whatever they are
@@ -191,16 +209,19 @@ globalThis.cuadata ??= (() => {
   const HOSTS = words("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
   /** Whether an element could hold a closed shadow root that nobody has asked the browser about. */
   const mayHost = (e, tag) => {
-    if (asked.has(e) || shadowOf(e) || !(tag.includes("-") || HOSTS.has(tag))) return false;
+    const own = tag.includes("-");
+    // Looked at once for each state of the document: a root is attached when its host is made, or comes with other changes.
+    if (!(own || HOSTS.has(tag)) || shadowOf(e) || asked.get(e) === state()) return false;
+    asked.set(e, state());
     const box = $.box(e);
-    if (!tag.includes("-")) {
+    if (!own) {
       // A host's own children have no boxes unless they are slotted; an empty one with a size may be a host too.
       const child = $.first(e);
       if (child ? $.shown(child) || !box.height : ownText(e) ? hasTextBox(e) : !box.height) return false;
     }
-    asked.add(e);
     return true;
   };
+  let state = () => 0;
   const hasTextBox = (e) => {
     const range = document.createRange();
     range.selectNodeContents(e);
@@ -255,7 +276,7 @@ globalThis.cuadata ??= (() => {
   // --- what an element says -------------------------------------------------------------------------------------------
   const fold = (text) => text.replace(/\s+/g, " ").trim();
   const SECRET = "\u2022";
-  const textOf = (e, tag) => {
+  const textOf = (e, tag, style) => {
     if (tag === "input") {
       const type = e.type;
       if (type === "password") return SECRET.repeat(Math.min(e.value.length, 32));
@@ -264,16 +285,15 @@ globalThis.cuadata ??= (() => {
     if (tag === "textarea") return fold(e.value).slice(0, 200);
     if (tag === "select") return fold([...e.selectedOptions].map((o) => o.label).join(", ")).slice(0, 200);
     const raw = $.text(e);
-    if (raw.length > 2000) return "";
-    return fold((e instanceof HTMLElement ? e.innerText : raw) ?? "").slice(0, 200);
+    if (raw.length > 2000 || !raw) return "";
+    // What is rendered may differ from what is written, in case and by hidden parts; that costs a layout to ask.
+    const plain = !(e instanceof HTMLElement) || (!$.count(e) && (!style || style.textTransform === "none"));
+    return fold(plain ? raw : e.innerText).slice(0, 200);
   };
-  const TOLD = ["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state"];
+  const TOLD = new Set(["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state"]);
   const attributesOf = (e) => {
     const told = [];
-    for (const name of TOLD) {
-      const value = $.attribute(e, name);
-      if (value !== null) told.push([name, value.slice(0, 300)]);
-    }
+    for (const name of $.names(e)) if (TOLD.has(name)) told.push([name, $.attribute(e, name).slice(0, 300)]);
     return told;
   };
 
@@ -286,10 +306,12 @@ globalThis.cuadata ??= (() => {
       for (const css of selectors) document.querySelector(css);
       wanted = selectors;
     },
+    stateFrom: (given) => void (state = given),
     picked: () => chosen,
     rootsNow: () => roots,
     deafNow: () => deaf,
     totalNow: () => total,
+    untoldNow: () => untold,
     newRound: () => void stamp++,
     /** Elements that the browser has not numbered yet; asked for with deep serialisation, which tells their numbers. */
     fresh: () => {

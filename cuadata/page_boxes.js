@@ -1,6 +1,6 @@
 // Boxes and the points that stand for them; styles that an element inherits from the boxes around it.
 globalThis.cuadata.boxes ??= (() => {
-  const { $, serial, flatParent } = cuadata;
+  const { $, flatParent } = cuadata;
 
   // --- colours ----------------------------------------------------------------------------------------------------------
   const colours = new Map();
@@ -21,9 +21,9 @@ globalThis.cuadata.boxes ??= (() => {
 
   // --- what an element inherits -----------------------------------------------------------------------------------------
   let contexts = new Map();
-  let parts = null; // what the walk learnt already: element -> {style, dialog, scroller}
-  const ROOT = { opacity: 1, unsure: "", inert: false, matrix: null, dialog: 0, scroller: 0, ground: null, loose: false };
-  /** Opacity, doubts, inertness, rotation, ground colour, and enclosing dialog and scroller; its own style included. */
+  let parts = null; // what the walk learnt already: element -> {style}
+  const ROOT = { opacity: 1, unsure: "", inert: false, matrix: null, ground: null, loose: false };
+  /** Opacity, doubts, inertness, rotation and ground colour, of an element and all around it. */
   const context = (e) => {
     if (!e) return ROOT;
     let held = contexts.get(e);
@@ -37,10 +37,6 @@ globalThis.cuadata.boxes ??= (() => {
     held.unsure = up.unsure || doubt(style);
     held.matrix = turned(up.matrix, style);
     groundOf(held, style);
-    if (e !== document.body && e !== document.documentElement) {
-      if (known ? known.dialog : cuadata.isDialog(e, $.name(e), style)) held.dialog = serial(e);
-      if (known ? known.scroller : cuadata.isScroller(e, style)) held.scroller = serial(e);
-    }
     contexts.set(e, held);
     return held;
   };

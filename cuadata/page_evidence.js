@@ -7,6 +7,7 @@ globalThis.cuadata.measure ??= (() => {
   let acting = new Set();
   const prepare = (found) => {
     const { e, tag, style } = found;
+    if (found.away) return { ...found, rects: [$.box(e)], rendered: $.shown(e, { visibilityProperty: true }), inView: 0 };
     const [rects, borrowed] = rectsOf(e, tag, style);
     const work = { ...found, rects, borrowed, points: [], seen: 0, hit: 0, covered: 0, clipped: 0, doubt: "" };
     work.total = rects.reduce((sum, r) => sum + areaOf(r), 0);
@@ -61,10 +62,10 @@ globalThis.cuadata.measure ??= (() => {
   };
   const measureAll = (works) => {
     const live = works.filter((w) => w.rendered && w.inView > 0);
-    const budget = Math.max(1200, Math.min(8000, 1e7 / Math.max(cuadata.totalNow(), 1)));
-    const wanted = Math.max(1, Math.min(5, Math.floor(budget / Math.max(live.length, 1))));
+    const budget = Math.max(500, Math.min(8000, 6e6 / Math.max(cuadata.totalNow(), 1)));
+    const wanted = Math.max(2, Math.min(5, Math.floor(budget / Math.max(live.length, 1))));
     paint.findVeils();
-    let left = budget * 2;
+    let left = budget;
     const closer = (w) => {
       if ((left -= CLOSE) < 0) return;
       w.points = grid(w, CLOSE);
@@ -94,25 +95,40 @@ globalThis.cuadata.measure ??= (() => {
   const modals = () => [...document.querySelectorAll(":modal")];
   const row = (work, open) => {
     const { e, tag } = work;
-    const up = context(tag === "area" ? (boxes.imageOf(e) ?? e) : e);
-    const around = context(flatParent(e));
+    const seen = work.inView > 0;
+    const up = seen ? context(tag === "area" ? (boxes.imageOf(e) ?? e) : e) : null;
+    const around = aroundOf(flatParent(e));
     const control = tag === "label" ? e.control : null;
     const stopper = work.coverer ?? (work.hit === 0 ? work.stopper : null);
-    const told = {
-      id: serial(e), tag, acts: work.acts, text: textOf(e, tag), attributes: attributesOf(e), locator: locator(e),
+    return {
+      id: serial(e), tag, acts: work.acts, text: textOf(e, tag, work.style), attributes: attributesOf(e), locator: locator(e),
       box: boxOf(tag === "area" && work.rects.length ? work.rects[0] : work.borrowed ? unionOf(work.rects) : $.box(e)),
-      boxed: $.rects(e).length > 0 || work.rects.length > 0,
+      boxed: work.rects.length > 0 || $.rects(e).length > 0,
       rects: work.rects.slice(0, 32).map(boxOf), point: work.point?.map(round) ?? null,
-      seen: round(work.seen), hit: round(work.hit), inView: round(work.inView),
-      clipped: round(work.clipped), covered: round(work.covered),
-      opacity: round(up.opacity), rendered: work.rendered,
-      inert: up.inert || (open.length > 0 && !open.some((m) => within(e, m))), disabled: $.matches(e, ":disabled"),
-      receives: work.style.pointerEvents !== "none", contrast: work.contrast ?? null,
-      coveredBy: stopper ? selector(stopper) : null, unsure: up.unsure || work.doubt || null,
+      seen: round(work.seen ?? 0), hit: round(work.hit ?? 0), inView: round(work.inView),
+      clipped: round(work.clipped ?? 0), covered: round(work.covered ?? 0),
+      opacity: up ? round(up.opacity) : 1, rendered: work.rendered,
+      inert: up ? up.inert || (open.length > 0 && !open.some((m) => within(e, m))) : false, disabled: $.matches(e, ":disabled"),
+      receives: work.style?.pointerEvents !== "none", contrast: work.contrast ?? null,
+      coveredBy: stopper ? selector(stopper) : null, unsure: up?.unsure || work.doubt || null,
       control: control ? serial(control) : null, dialog: around.dialog, scroller: around.scroller,
-      frame: tag === "iframe" || tag === "frame" ? frameBox(e, up, work) : null,
+      frame: seen && (tag === "iframe" || tag === "frame") ? frameBox(e, up, work) : null,
     };
-    return told;
+  };
+  let surroundings = new Map();
+  let known = new Map();
+  const NOTHING = { dialog: 0, scroller: 0 };
+  /** Numbers of the nearest dialog and scroller from an element outwards; all of them are told themselves. */
+  const aroundOf = (e) => {
+    if (!e) return NOTHING;
+    let held = surroundings.get(e);
+    if (held) return held;
+    held = aroundOf(flatParent(e));
+    const own = known.get(e);
+    if (own?.dialog || own?.scroller)
+      held = { dialog: own.dialog ? serial(e) : held.dialog, scroller: own.scroller ? serial(e) : held.scroller };
+    surroundings.set(e, held);
+    return held;
   };
   const unionOf = (rects) => {
     const left = Math.min(...rects.map((r) => r.left)), top = Math.min(...rects.map((r) => r.top));
@@ -197,6 +213,20 @@ globalThis.cuadata.measure ??= (() => {
     return e && e !== document.body && cuadata.serials.has(e) ? serial(e) : null;
   };
 
+  let generation = 0;
+  let sent = new Map(); // number -> the row that was told last, as text
+  /** The rows as JSON, each as its number alone where it is as it was told in the round that the asker holds. */
+  const tell = (rows, options) => {
+    const same = !options.only && options.base === generation;
+    const next = new Map();
+    const texts = rows.map((r) => {
+      const text = JSON.stringify(r);
+      next.set(r.id, text);
+      return same && sent.get(r.id) === text ? r.id : text;
+    });
+    if (!options.only) (generation++, (sent = next));
+    return texts.join();
+  };
   /** A number that differs where other elements are told, or others of them are rendered. */
   const shapeOf = (works) => {
     let sum = works.length;
@@ -211,7 +241,7 @@ globalThis.cuadata.measure ??= (() => {
   Object.assign(cuadata, { through, grids });
   /**
    * One observation of this document, as JSON text. `only`: the elements of these numbers. `hold`: stop animations and the
-   * caret first; `cuadata.release()` lets them go on.
+   * caret first; `cuadata.release()` lets them go on. `base`: the generation that the asker holds the rows of.
    */
   return (options = {}) => {
     const began = performance.now();
@@ -220,7 +250,9 @@ globalThis.cuadata.measure ??= (() => {
     paint.newRound();
     everything = null;
     const found = cuadata.candidates(options.only);
-    boxes.newRound(options.only ? null : new Map(found.map((f) => [f.e, f])));
+    surroundings = new Map();
+    if (!options.only) known = new Map(found.map((f) => [f.e, f]));
+    boxes.newRound(options.only ? null : known);
     if (!options.only) {
       acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
       cuadata.knowRoots(cuadata.rootsNow());
@@ -230,10 +262,13 @@ globalThis.cuadata.measure ??= (() => {
     const open = modals();
     const rows = works.map((w) => row(w, open));
     if (!options.only) link(rows, works);
-    return JSON.stringify({
+    const elements = tell(rows, options);
+    const told = JSON.stringify({
       url: location.href, title: document.title, scroll: [scrollX, scrollY], width: innerWidth, height: innerHeight,
-      focused: focusedNow(), elements: rows, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
-      font: document.fonts.status === "loading", took: performance.now() - began, scale: visualViewport?.scale ?? 1, custom: works.some((w) => w.acts && w.tag.includes("-")),
+      focused: focusedNow(), generation, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
+      font: document.fonts.status === "loading", took: performance.now() - began, scale: visualViewport?.scale ?? 1,
+      total: cuadata.totalNow(), untold: cuadata.untoldNow(), custom: works.some((w) => w.acts && w.tag.includes("-")),
     });
+    return `${told.slice(0, -1)},"elements":[${elements}]}`;
   };
 })();

@@ -157,9 +157,7 @@ globalThis.cuadata.paint ??= (() => {
         if (cover > 0.02 || doubt) veils.push([r.left, r.top, r.right, r.bottom, stays ? k : null]);
       }
     }
-    const roots = new Set([document]);
-    cuadata.walk(document, (e) => shadowOf(e) && roots.add(shadowOf(e)));
-    for (const root of roots) for (const selector of deafPseudos(root)) pseudoVeils(root, selector);
+    for (const root of cuadata.rootsNow()) for (const selector of deafPseudos(root)) pseudoVeils(root, selector);
   };
   const sheets = new WeakMap(); // sheet -> [rules, selectors that make generated boxes deaf]
   /** Selectors of a root's style sheets that make generated boxes let the pointer through; null for a sheet that is shut. */

@@ -48,9 +48,13 @@ globalThis.cuadata.quiet ??= (() => {
     const add = (text) => {
       for (let i = 0; i < text.length; i++) sum = (sum * 31 + text.charCodeAt(i)) | 0;
     };
-    for (const root of watchedRoots())
-      for (const e of root.querySelectorAll("input,select,textarea,details,dialog,option"))
-        add(`${e.checked}${e.indeterminate}${e.value}${e.selectedIndex}${e.open}${e.disabled}${e.selected}`);
+    for (const root of watchedRoots()) {
+      for (const e of root.querySelectorAll("input,select,textarea")) {
+        sum = (sum * 31 + (e.checked ? 1 : 0) + (e.indeterminate ? 2 : 0) + (e.disabled ? 4 : 0) + (e.selectedIndex ?? 0) * 8) | 0;
+        if (e.type !== "checkbox" && e.type !== "radio") add(e.value);
+      }
+      for (const e of root.querySelectorAll("details,dialog,option:checked")) sum = (sum * 31 + (e.open ? 1 : 0) + (e.index ?? 0) * 2) | 0;
+    }
     return sum;
   };
   let known = [document];
@@ -284,6 +288,7 @@ globalThis.cuadata.quiet ??= (() => {
     shown = [];
   };
 
+  cuadata.stateFrom(() => changes);
   Object.assign(cuadata, {
     pulse, look, at, quiet, tick, awake, hold, release, adopt, listen, listenTo, choose, paintAs, restore,
     knowRoots: (found) => {

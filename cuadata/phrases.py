@@ -101,6 +101,40 @@ _WORDINGS: Final[dict[Relation, str]] = {
 _STATED = re.compile(
     r"\b(?:" + "|".join(f"(?P<{name}>{wording})" for name, wording in _WORDINGS.items()) + r")(?=[\s,;.]|$)"
 )
+#: Every wording holds one of these words: a text without any states nothing, and most do.
+_HINTS: Final = frozenset(
+    [
+        "corner",
+        "edge",
+        "border",
+        "margin",
+        "row",
+        "line",
+        "column",
+        "list",
+        "left",
+        "left-hand",
+        "right",
+        "right-hand",
+        "above",
+        "over",
+        "below",
+        "beneath",
+        "underneath",
+        "under",
+        "between",
+        "inside",
+        "within",
+        "contained",
+        "contains",
+        "containing",
+        "around",
+        "nearest",
+        "closest",
+        "overlaps",
+        "overlapping",
+    ]
+)
 #: Words between the target and the relation that say nothing of either.
 _FILLERS: Final = frozenset(
     [
@@ -172,11 +206,16 @@ def _one(
 
 def _further(text: str) -> tuple[int, Relation, int, str] | None:
     """Where a reference ends and a second relation begins: its start, name, end and words."""
+    if _HINTS.isdisjoint(text.split()):
+        return None
     for found in _STATED.finditer(text):
         joint = _JOINT.search(text[: found.start()])
         if joint is not None and found.lastgroup not in ("nearest", None) and not found.lastgroup.startswith("nth_"):
             return joint.start(), found.lastgroup, found.end(), found[0]  # type: ignore[return-value]
     return None
+
+
+_NO_MARKS: Final = str.maketrans(",;.", "   ")
 
 
 def _stated(text: str) -> tuple[Relation | None, int, int, str]:
@@ -185,6 +224,8 @@ def _stated(text: str) -> tuple[Relation | None, int, int, str]:
     'The nearest button left of Search' states left of, 'the nearest button to Search' states nearest.
     """
     near: re.Match[str] | None = None
+    if _HINTS.isdisjoint(text.translate(_NO_MARKS).split()):
+        return None, len(text), len(text), ""
     for found in _STATED.finditer(text):
         name, before = found.lastgroup or "", text[: found.start()]
         if name == "nearest" and not found[0].endswith(" to") and before.rstrip().endswith(("the", "a", "an")):

@@ -119,7 +119,7 @@ def _windows(
             lowest = min(lowest, float(values.min()))
             largest = max(largest, float(abs(shifts).max()))
             here = middle.within(frame).of(found)
-            here |= (values < limits.similarity) | (abs(shifts) > limits.shift)
+            here |= ((values < limits.similarity) | (abs(shifts) > limits.shift)).any(axis=0)
     return lowest, largest
 
 

@@ -122,14 +122,14 @@ def selection(result: Mapping[str, Any]) -> None:
         say(f"{count} that no rollout hit were kept on the word of {name}")
 
 
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on stderr."""
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequence[str] = ()) -> None:
+    """A table on stderr. The first column and those named in `words` hold words, the others figures."""
     from rich.console import Console
     from rich.table import Table
 
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for number, name in enumerate(head):
-        shown.add_column(name, justify="left" if number == 0 else "right")
+        shown.add_column(name, justify="left" if number == 0 or name in words else "right")
     for line in rows:
         shown.add_row(*line)
     console = Console(stderr=True)

@@ -30,7 +30,7 @@ def build(summary: Mapping[str, Any]) -> None:
         for reason, count in rejected.items()
     ]
     if lines:
-        table("rejected", ["reason", "steps", "%", "what it means"], lines)
+        table("rejected", ["reason", "steps", "%", "what it means"], lines, words=("what it means",))
     else:
         say("rejected: nothing")
     for name, wanted in summary["splits"]["wanted_rows"].items():
@@ -74,7 +74,7 @@ def stats(found: Mapping[str, Any]) -> None:
         for split, held in splits.items():
             counted = [[name, _counts(values)] for name, values in held["counts"].items() if set(values) - {"none", ""}]
             if counted:
-                table(f"{config}/{split}" if config else split, ["", "values"], counted)
+                table(f"{config}/{split}" if config else split, ["", "values"], counted, words=("values",))
 
 
 def _counts(values: Mapping[str, int]) -> str:

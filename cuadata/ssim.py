@@ -26,7 +26,7 @@ _GRID = 32
 #: With more groups than this one crop around all of them is cheaper.
 _MOST_CROPS = 48
 #: Rows taken at once: what they need stays in the processor's cache, and memory does not grow with the picture.
-_STRIP = 32
+_STRIP = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,35 +155,42 @@ def pixels_of(tiles: NDArray[np.bool_], side: int, height: int, width: int) -> N
 
 
 def local(before: NDArray[np.uint8], after: NDArray[np.uint8], crop: Crop) -> Iterator[tuple[Crop, Any, Any]]:
-    """SSIM and mean difference of every window that touches a crop, one channel and a strip of rows at a time.
+    """SSIM and mean difference of every window that touches a crop, a strip of rows at a time, from the top.
 
     Yields the crop of the windows' middle pixels, their SSIM (-1 to 1), and the difference of the two window means
-    (levels, signed), both float64 of that crop's shape; the strips of one channel follow each other from the top. Pictures
-    of any size are allowed: at the edge a window is mirrored as in scikit-image's full map.
+    (levels, signed), both float64 of shape (channels, rows, columns). Pictures of any size are allowed: at the edge a
+    window is mirrored as in scikit-image's full map.
     """
-    import numpy as np
-
     height, width = before.shape[:2]
     middle = crop.grown(RADIUS, height, width)
+    one, other = _mirrored(before, middle), _mirrored(after, middle)
+    for top in range(0, middle.bottom - middle.top, _STRIP):
+        rows = slice(top, top + _STRIP + 2 * RADIUS)
+        values, shift = ssim_map(one[:, rows], other[:, rows])
+        below = middle.top + top
+        yield Crop(below, below + values.shape[1], middle.left, middle.right), values, shift
+
+
+def _mirrored(pixels: NDArray[np.uint8], middle: Crop) -> NDArray[np.uint8]:
+    """The crop with the radius around it, (channels, height, width), mirrored where the picture ends."""
+    import numpy as np
+
+    height, width = pixels.shape[:2]
     around = middle.grown(RADIUS, height, width)
-    short = [
+    planes = np.moveaxis(around.of(pixels), 2, 0)
+    short = (
+        (0, 0),
         (RADIUS - (middle.top - around.top), RADIUS - (around.bottom - middle.bottom)),
         (RADIUS - (middle.left - around.left), RADIUS - (around.right - middle.right)),
-    ]
-    for channel in range(before.shape[2]):
-        one, other = (np.pad(around.of(pixels)[:, :, channel], short, "symmetric") for pixels in (before, after))
-        for top in range(0, middle.bottom - middle.top, _STRIP):
-            rows = slice(top, top + _STRIP + 2 * RADIUS)
-            values, shift = ssim_map(one[rows], other[rows])
-            below = middle.top + top
-            yield Crop(below, below + values.shape[0], middle.left, middle.right), values, shift
+    )
+    return np.pad(planes, short, "symmetric") if any(map(any, short)) else planes
 
 
 def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[Any, Any]:
-    """SSIM of every whole window of two single channels, and the difference of the window means, in levels.
+    """SSIM of every whole window of two stacks of channels, and the difference of the window means, in levels.
 
-    Both float64, smaller than the channels by the window less one on each axis. The sums are whole numbers and exact:
-    with n = 49 px, n * sum(x y) - sum(x) sum(y) stays below 2^31, so that equal windows give exactly 1.
+    Of shape (channels, height, width); both results float64, smaller by the window less one. The sums are whole numbers and
+    exact: with n = 49 px, n * sum(x y) - sum(x) sum(y) stays below 2^31, so that equal windows give exactly 1.
     """
     import numpy as np
 
@@ -192,7 +199,7 @@ def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[Any, Any
     sum_x, sum_y = _window_sums(x), _window_sums(y)
     products = sum_x * sum_y
     squares = sum_x * sum_x + sum_y * sum_y
-    spread = (count * (_window_sums(x * x) + _window_sums(y * y)) - squares).astype(np.float64)
+    spread = (count * _window_sums(x * x + y * y) - squares).astype(np.float64)
     together = count * _window_sums(x * y) - products
     sample = 1 / (count * (count - 1))
     values = ((2 / count**2) * products + _C1) * ((2 * sample) * together + _C2)
@@ -202,10 +209,10 @@ def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[Any, Any
 
 def _window_sums(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """Sums over every whole window: seven terms as 4 + 2 + 1, so that four additions do for each axis."""
-    pairs = values[:, :-1] + values[:, 1:]
+    pairs = values[:, :, :-1] + values[:, :, 1:]
+    fours = pairs[:, :, :-2] + pairs[:, :, 2:]
+    rows = fours[:, :, :-3] + pairs[:, :, 4:-1] + values[:, :, 6:]
+    pairs = rows[:, :-1] + rows[:, 1:]
     fours = pairs[:, :-2] + pairs[:, 2:]
-    rows = fours[:, :-3] + pairs[:, 4:-1] + values[:, 6:]
-    pairs = rows[:-1] + rows[1:]
-    fours = pairs[:-2] + pairs[2:]
-    sums: NDArray[np.int32] = fours[:-3] + pairs[4:-1] + rows[6:]
+    sums: NDArray[np.int32] = fours[:, :-3] + pairs[:, 4:-1] + rows[:, 6:]
     return sums

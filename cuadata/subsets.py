@@ -140,7 +140,7 @@ def _search(weights: Sequence[int], sizes: Sequence[int], chance: random.Random)
             if weight <= cap:
                 reached |= layers[-1] << (weight * stride)
         layers.append(reached & valid)
-    state = _nearest(layers[-1], sizes, widths)
+    state = _nearest(layers[-1], sizes, widths, sum(weights))
     return _trace(weights, layers, strides, state, chance)
 
 
@@ -161,7 +161,7 @@ def _repeated(pattern: int, stride: int, count: int) -> int:
     return both | pattern << (stride * (count - 1)) if count % 2 else both
 
 
-def _nearest(reached: int, sizes: Sequence[int], widths: Sequence[int]) -> int:
+def _nearest(reached: int, sizes: Sequence[int], widths: Sequence[int], total: int) -> int:
     """The reached state whose sums are nearest to `sizes`, the rest counted too; of equal ones that with fewer empty."""
     import numpy as np
 
@@ -170,13 +170,14 @@ def _nearest(reached: int, sizes: Sequence[int], widths: Sequence[int]) -> int:
     bits = np.unpackbits(octets[filled][:, None], axis=1, bitorder="little")
     rows, columns = np.nonzero(bits)
     states = filled[rows] * 8 + columns
-    off, empty, left = np.zeros(len(states), np.int64), np.zeros(len(states), np.int64), states
-    surplus = np.zeros(len(states), np.int64)
+    left, off, surplus, used, empty = states, *np.zeros((4, len(states)), dtype=np.int64)
     for size, width in zip(sizes, widths, strict=True):
         sums, left = left % width, left // width
         off += np.abs(sums - size)
         surplus += sums - size
+        used += sums
         empty += sums == 0
+    empty += used == total
     return int(states[np.lexsort((states, empty, off + np.abs(surplus)))[0]])
 
 

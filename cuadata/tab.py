@@ -148,6 +148,10 @@ class Tab:
         elements = compose(held, self.number)
         if any(m.told["font"] for m in held):
             notes.append("a font has not arrived: text may stand in another, or be missing")
+        for one in held:
+            if one.told["untold"]:
+                words = f"{one.told['untold']} of its {one.told['total']} elements outside the viewport are not told"
+                notes.append(f"{one.frame.url[:80]} is large: {words}, and names are those on the screen")
         focused = next((e.id for e in reversed(elements) if e.states.focused and e.role != "RootWebArea"), None)
         if focused is None and top["focused"]:
             focused = self.number(held[0].frame, top["focused"])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cuadata import claims, descriptions
-from cuadata.claims import Claim
-from cuadata.judging import element_of, kept, page_of, rejected
+from cuadata.descriptions import Index, Noun
+from cuadata.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
 from cuadata.types import Element, Observation
@@ -14,7 +14,7 @@ _POINTING = ("grounding", "pairs")
 
 
 @gates.add
-def ambiguous(candidate: Candidate, *, min_seen: float = 0.1) -> Verdict:
+def ambiguous(candidate: Candidate, *, min_seen: float = descriptions.GLIMPSE) -> Verdict:
     """One element that a person could see answers the description; two are both evidence.
 
     The description is what the instruction says of its target. Where it speaks of a goal instead, the target's own role,
@@ -22,31 +22,28 @@ def ambiguous(candidate: Candidate, *, min_seen: float = 0.1) -> Verdict:
     well be the third "Delete" of a table. Where a relation is stated, the relation's gate tries all that answer.
     `min_seen`: share of an element that is enough to mislead.
     """
-    page, example = page_of(candidate), candidate.example
-    target = element_of(example.target, page)
-    if page is None:
+    reading, example = claims.read(candidate), candidate.example
+    if reading.page.observation is None:
         return _among_rows(candidate)
-    if target is None or not example.instruction.strip():
+    target = reading.page.element(example.target)
+    if target is None or reading.claim.stated or not example.instruction.strip():
         return kept(_NAME)
-    claimed = claims.claim(candidate)
-    if claimed.stated:
-        return kept(_NAME)
-    described = not claimed.phrase.target.empty and descriptions.answers(claimed.phrase.target, target)
-    others = _others(claimed, target, page, described, min_seen)
+    noun = reading.claim.phrase.target
+    described = not noun.empty and descriptions.answers(noun, target)
+    page = reading.page.observation
+    usual = min_seen == descriptions.GLIMPSE
+    visible = reading.page.visible if usual else Index(descriptions.seen(page, min_seen=min_seen))
+    others = _others(noun if described else None, target, visible, page)
     if not others:
         return kept(_NAME)
-    says = claimed.phrase.target.words if described else None
+    says = noun.words if described else None
     evidence = {"target": target, "others": others[:5], "count": len(others) + 1, "instruction_says": says}
     limited = () if described or isinstance(example, Grounding) else _POINTING
     return rejected(_NAME, "target_ambiguous", evidence, configs=limited)
 
 
-def _others(claimed: Claim, target: Element, page: Observation, described: bool, min_seen: float) -> list[Element]:
-    visible = descriptions.seen(page, min_seen=min_seen)
-    if described:
-        found = descriptions.matching(claimed.phrase.target, visible)
-    else:
-        found = descriptions.like(target, visible)
+def _others(noun: Noun | None, target: Element, visible: Index, page: Observation) -> list[Element]:
+    found = visible.matching(noun) if noun is not None else visible.like(target)
     rest = [one for one in found if one.id != target.id]
     return descriptions.distinct([target, *rest], page, keep=target.id)[1:] if rest else []
 

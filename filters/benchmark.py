@@ -23,7 +23,9 @@ def benchmark_leak(candidate: Candidate, *, allow: tuple[str, ...] = ()) -> Verd
     """
     example = candidate.example
     split = provenance(candidate, "split")
-    for name in (provenance(candidate, "dataset"), provenance(candidate, "source"), example.site):
+    whole = candidate.trajectory
+    source = whole.source if whole is not None else provenance(candidate, "source")
+    for name in (provenance(candidate, "dataset"), source, example.site):
         known = evaluation_set(name, split if isinstance(split, str) else None) if isinstance(name, str) else None
         if known is not None and known not in {folded(one) for one in allow}:
             return rejected("benchmark_leak", "benchmark_leak", {"dataset": name, "split": split, "known_as": known})

@@ -40,6 +40,9 @@ def box(candidate: Candidate, *, max_outside: float = 0.1, max_cover: float = 0.
 
 def _placed(bbox: BBox, size: Size, max_outside: float, max_cover: float, *, page_is_known: bool) -> Verdict:
     """A box with an area against the viewport. On a page, what is seen of it decides, not where the box ends."""
+    inside = bbox.x >= 0 and bbox.y >= 0 and bbox.right <= size.width and bbox.bottom <= size.height
+    if inside and bbox.area <= max_cover * size.width * size.height:
+        return kept(_NAME)
     left = geometry.clip(bbox, size)
     outside = 1.0 if left is None else 1 - left.area / bbox.area
     if outside > max_outside and not page_is_known:

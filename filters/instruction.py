@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuadata import claims, descriptions
-from cuadata.judging import element_of, kept, page_of, rejected
+from cuadata.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -24,14 +24,15 @@ def instruction_mismatch(candidate: Candidate) -> Verdict:
     lost = _lost_words(candidate)
     if lost:
         return rejected(_NAME, "instruction_mismatch", {"instruction": example.instruction, "words_lost": lost})
-    page, phrase = page_of(candidate), claims.claim(candidate).phrase
+    reading = claims.read(candidate)
+    phrase = reading.claim.phrase
     named = [(phrase.target, example.target)]
     if len(phrase.references) == len(example.references):
         named += zip(phrase.references, example.references, strict=True)
     for noun, row in named:
-        element = element_of(row, page)
         # A quoted name that says all there is to say of it; "Book 'Paris' for two" is a goal.
-        if element is None or not noun.exact or noun.rest or descriptions.answers(noun, element):
+        element = reading.page.element(row) if noun.exact and not noun.rest else None
+        if element is None or descriptions.answers(noun, element):
             continue
         evidence = {"instruction_names": noun.words, "label": element}
         return rejected(_NAME, _NAME, evidence, configs=() if example.phase is None else _POINTING)

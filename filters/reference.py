@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from cuadata import claims, descriptions, geometry, visibility
-from cuadata.judging import element_of, kept, page_of, rejected
+from cuadata.claims import Reading
+from cuadata.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
-from cuadata.types import Element, Observation
+from cuadata.types import Element
 
 _NAME = "reference"
 
@@ -31,14 +32,14 @@ def reference(candidate: Candidate, *, min_seen: float = 1 / 3, min_side: float 
 
 def _one(candidate: Candidate, target: Target, min_seen: float, min_side: float) -> Verdict | None:
     """What speaks against one reference; None where nothing does."""
-    page = page_of(candidate)
+    reading = claims.read(candidate)
     if target.bbox is not None and not geometry.finite(target.bbox):
         return rejected(_NAME, "coordinates_out_of_range", {"reference": target})
-    if page is None:
+    if reading.page.observation is None:
         if target.bbox is not None and min(target.bbox.width, target.bbox.height) < min_side:
             return rejected(_NAME, "reference_too_small", {"reference": target})
         return None
-    element = element_of(target, page)
+    element = reading.page.element(target)
     if element is None:
         return rejected(_NAME, "reference_missing", {"reference": target, "locator": str(target.locator)})
     word = visibility.unseen(element, min_seen=min_seen)
@@ -49,7 +50,7 @@ def _one(candidate: Candidate, target: Target, min_seen: float, min_side: float)
     doubt = visibility.undecided(element)
     if doubt is not None:
         return rejected(_NAME, "reference_hidden", {"reference": element, "unsure": doubt}, keep="unsure")
-    return _shared_description(candidate, element, page)
+    return _shared_description(candidate, element, reading)
 
 
 def _why(element: Element) -> dict[str, object]:
@@ -65,21 +66,21 @@ def _why(element: Element) -> dict[str, object]:
     }
 
 
-def _shared_description(candidate: Candidate, element: Element, page: Observation) -> Verdict | None:
-    """Another element that the same words mean, as long as the relation does not tell them apart."""
-    claimed = claims.claim(candidate)
-    nouns = [noun for noun in claimed.phrase.references if descriptions.answers(noun, element)]
-    visible = descriptions.seen(page)
+def _shared_description(candidate: Candidate, element: Element, reading: Reading) -> Verdict | None:
+    """Another element that the same words mean; of several references each has to be plain by itself."""
+    nouns = [noun for noun in reading.claim.phrase.references if descriptions.answers(noun, element)]
     if nouns:
-        found = descriptions.matching(nouns[0], visible)
+        found = reading.page.visible.matching(nouns[0])
     elif element.name or element.text:
-        found = descriptions.like(element, visible)
+        found = reading.page.visible.like(element)
     else:
         return None
-    own = [one for one in found if one.id != element.id]
-    target = element_of(candidate.example.target, page)
-    others = descriptions.distinct([element, *own], page, keep=element.id)[1:]
-    others = [one for one in others if target is None or one.id != target.id]
+    target = reading.page.element(candidate.example.target)
+    left_out = (element.id, target.id if target is not None else element.id)
+    others = [one for one in found if one.id not in left_out]
+    if not others or reading.page.observation is None:
+        return None
+    others = descriptions.distinct([element, *others], reading.page.observation, keep=element.id)[1:]
     if not others:
         return None
     evidence = {"reference": element, "others": others[:5], "words": nouns[0].words if nouns else None}

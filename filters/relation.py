@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cuadata import claims, relations
-from cuadata.claims import Claim, Thing
+from cuadata.claims import Claim, Reading, Thing
 from cuadata.judging import kept, page_of, rejected
 from cuadata.phrases import Stated
 from cuadata.registry import gates
@@ -31,14 +31,15 @@ def relation(
     across within `max_misaligned` of the smaller extent, and the gap between them, in which anything may stand, is at most
     `max_gap` of the viewport's smaller side.
     """
-    claimed = claims.claim(candidate)
+    reading = claims.read(candidate)
+    claimed = reading.claim
     if claimed.contradicts:
         states = [one.relation for one in claimed.stated] or None
         return rejected(_NAME, "relation_false", {"instruction_states": states, "column": claimed.column})
     if not claimed.stated:
         return kept(_NAME)
-    target = claims.thing(candidate.example.target, page_of(candidate))
-    held = claims.references(candidate, claimed)
+    target = claims.thing(candidate.example.target, reading.page)
+    held = claims.references(candidate, reading)
     boxes = [one.bbox for one in held if one.bbox is not None]
     if target.bbox is None or not relations.solid(target.bbox) or not all(map(relations.solid, boxes)):
         return kept(_NAME, {"not_checked": "the target or a reference has no box with an area"})
@@ -48,9 +49,9 @@ def relation(
     if any(one.relation.startswith("nth_") and one.position is None for one in claimed.stated):
         return rejected(_NAME, "relation_unmatched", {"why": "which place is meant cannot be read"}, keep="unsure")
     stated = [(one, boxes[start:end]) for one, (start, end) in zip(claimed.stated, shares, strict=True)]
-    if page_of(candidate) is None and not isinstance(candidate.example, Grounding):
+    if reading.page.observation is None and not isinstance(candidate.example, Grounding):
         return _by_the_pair(stated, target.bbox, _page(candidate), max_misaligned, max_gap)
-    return _among_rivals(candidate, claimed, stated, target, held, margin)
+    return _among_rivals(candidate, reading, stated, target, held, margin)
 
 
 def _short_of_references(candidate: Candidate, claimed: Claim) -> Verdict:
@@ -95,14 +96,14 @@ def _by_the_pair(
 
 def _among_rivals(
     candidate: Candidate,
-    claimed: Claim,
+    reading: Reading,
     stated: Sequence[tuple[Stated, list[BBox]]],
     target: Thing,
     held: Sequence[Thing],
     margin: float,
 ) -> Verdict:
     """Every element that the description could mean is tried."""
-    things = _things(candidate, claimed, target, held)
+    things = _things(candidate, reading, target, held)
     finding = relations.decide(_margins(stated, [box for box, _ in things], _page(candidate)), 0, margin=margin)
     if finding.reason is None:
         return kept(_NAME)
@@ -118,12 +119,12 @@ def _among_rivals(
     return rejected(_NAME, finding.reason, evidence)
 
 
-def _things(candidate: Candidate, claimed: Claim, target: Thing, held: Sequence[Thing]) -> list[tuple[BBox, object]]:
+def _things(candidate: Candidate, reading: Reading, target: Thing, held: Sequence[Thing]) -> list[tuple[BBox, object]]:
     """Boxes of the target and of its rivals, the target first, each with what it is."""
     assert target.bbox is not None
     example = candidate.example
-    if page_of(candidate) is not None:
-        others = claims.rivals(candidate, claimed, target, held)[1:]
+    if reading.page.observation is not None:
+        others = claims.rivals(reading, target, held)[1:]
         return [(target.bbox, target.described), *((one.bbox, one) for one in others if one.bbox is not None)]
     known = example.candidates if isinstance(example, Grounding) else ()
     taken = {target.bbox, *(one.bbox for one in held)}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cuadata import descriptions
-from cuadata.judging import element_of, kept, page_of, rejected
+from cuadata import claims, descriptions
+from cuadata.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import BBox, Element
@@ -18,14 +18,14 @@ def stale(candidate: Candidate, *, slack: float = 1.5) -> Verdict:
     `slack`: CSS px by which an edge may differ, for rounded data. Without a page, or without a locator, there is nothing
     to compare with.
     """
-    example, page = candidate.example, page_of(candidate)
+    example, reading = candidate.example, claims.read(candidate)
     shot = candidate.observation.screenshot if candidate.observation is not None else None
     if shot is not None and shot.sha256 != example.image.sha256:
         return rejected(_NAME, "screenshot_stale", {"row": example.image.sha256, "evidence": shot.sha256})
-    if page is None:
+    if reading.page.observation is None:
         return kept(_NAME, {"not_checked": "the page is not known"})
     for part, target in (("target", example.target), *(("reference", one) for one in example.references)):
-        element = element_of(target, page)
+        element = reading.page.element(target)
         if target is None or target.locator is None or not target.locator.css:
             continue
         if element is None:

@@ -150,9 +150,9 @@ def test_search_does_not_mean_search_history() -> None:
     from evidence import element
 
     search, history = element(1, "button", "Search", 0, 0, 9, 9), element(2, "button", "Search history", 0, 0, 9, 9)
-    assert descriptions.matching(Noun(name="search"), [search, history]) == [search]
-    assert descriptions.matching(Noun(name="history"), [search, history]) == [history]
-    assert descriptions.matching(Noun(name="history", exact=True), [search, history]) == []
+    assert descriptions.Index([search, history]).matching(Noun(name="search")) == [search]
+    assert descriptions.Index([search, history]).matching(Noun(name="history")) == [history]
+    assert descriptions.Index([search, history]).matching(Noun(name="history", exact=True)) == []
 
 
 def test_a_label_and_its_control_are_one_thing() -> None:

@@ -49,7 +49,7 @@ def _box(box: Mapping[str, float] | None, what: str) -> Markup:
 
 def _point(point: Mapping[str, float], size: float) -> Markup:
     x, y = point["x"], point["y"]
-    return Markup(f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.55:.1f}"/>')
+    return Markup(f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.4:.1f}"/>')
 
 
 def _arrow(start: Mapping[str, float], end: Mapping[str, float], size: float) -> Markup:
