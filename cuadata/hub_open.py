@@ -21,6 +21,8 @@ def check_opens(
 
     DataError where one does not open as what it is; RemoteError where the Hub does not answer.
     """
+    import datasets  # noqa: F401 - loading the library is no part of the time that the Hub is given
+
     listed = [(config, split, paths) for config, held in splits.items() for split, paths in held.items()]
     for number, (config, split, paths) in enumerate(listed, 1):
         place = f"{remote.repo}, {config or 'default'}/{split}"

@@ -160,7 +160,7 @@ class Remote:
         limit = self.limits.call if seconds is None else seconds
         for left in range(self.limits.tries - 1, -1, -1):
             try:
-                with _limited_silence(self.limits.silence):
+                with _limited_connections(self.limits):
                     return _within(limit, function)
             except Exception as error:
                 status = _status(error)
@@ -216,18 +216,35 @@ def _within(seconds: float, function: Callable[[], T]) -> T:
     return held[0]
 
 
+class _AskedToWait(Exception):
+    """The Hub asks to wait for longer than is waited."""
+
+    def __init__(self, response: Any) -> None:
+        super().__init__("asked to wait")
+        self.response = response
+
+
 @contextmanager
-def _limited_silence(seconds: float) -> Iterator[None]:
-    """Connections of `huggingface_hub` give up after so many seconds without a byte; by themselves they wait for ever."""
+def _limited_connections(limits: Limits) -> Iterator[None]:
+    """Connections of `huggingface_hub` give up after a silence, and do not sleep for as long as any answer asks them to.
+
+    By themselves they wait for a byte for ever, and for whatever Retry-After says.
+    """
     from huggingface_hub import get_session
 
+    def check(response: Any) -> None:
+        wait = _seconds(str(response.headers.get("Retry-After", "")))
+        if response.status_code in _AGAIN and wait is not None and wait > limits.wait:
+            raise _AskedToWait(response)
+
     client = get_session()
-    before = client.timeout
-    client.timeout = seconds
+    silence, hooks = client.timeout, client.event_hooks
+    client.timeout = limits.silence
+    client.event_hooks = {**hooks, "response": [*hooks.get("response", []), check]}
     try:
         yield
     finally:
-        client.timeout = before
+        client.timeout, client.event_hooks = silence, hooks
 
 
 def _chain(error: BaseException) -> Iterable[BaseException]:
@@ -264,11 +281,14 @@ def _cause(error: BaseException) -> str:
 
 
 def _retry_after(error: BaseException) -> float | None:
-    """Seconds that the Hub asks to wait, by RFC 9110's Retry-After: a number, or a date. None where it does not ask."""
+    """Seconds that the Hub asks to wait; None where it does not ask."""
     response = _response(error)
-    text = "" if response is None else str(response.headers.get("Retry-After", "")).strip()
-    if not text:
-        return None
+    return None if response is None else _seconds(str(response.headers.get("Retry-After", "")))
+
+
+def _seconds(text: str) -> float | None:
+    """RFC 9110's Retry-After, a number of seconds or a date, as seconds from now; None for neither."""
+    text = text.strip()
     if text.isdigit():
         return float(text)
     try:

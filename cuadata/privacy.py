@@ -31,7 +31,7 @@ KINDS: Final[dict[str, str]] = {
 }
 #: Values that hide something already, or only stand for it.
 _MASKED = re.compile(
-    r"masked-.*|[*\u2022x.]{3,}|<.*>|\{.*\}|\[.*\]|redacted|null|none|true|false|undefined|0{3}\d*", re.IGNORECASE
+    r"masked-.*|[*\u2022x.]{3,}|<.*>|\{.*\}|\[.*\]|redacted|null|none|true|false|undefined|0{3}[\d -]*", re.IGNORECASE
 )
 _SECRET_NAME = (
     r"(?:access|refresh|id|auth|csrf|xsrf|session|api|reset|invite|login|magic|x-amz-security)?[_-]?"

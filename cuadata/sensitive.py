@@ -43,7 +43,7 @@ def in_row(row: Mapping[str, Any]) -> Iterator[Sensitive]:
 def strings(value: object, place: str = "") -> Iterator[tuple[str, str]]:
     """Every text of a row with its column, as `target.name`, but for those that only name things of the build."""
     if isinstance(value, str):
-        if place.rpartition(".")[2] not in _NAMES:
+        if not names_only(place.rpartition(".")[2]):
             yield place, value
     elif isinstance(value, Mapping):
         for name, one in value.items():
@@ -51,6 +51,11 @@ def strings(value: object, place: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from strings(one, place)
+
+
+def names_only(column: str) -> bool:
+    """Whether a column only names things of the build itself."""
+    return column in _NAMES
 
 
 def typed_secret(row: Mapping[str, Any]) -> str | None:

@@ -80,6 +80,15 @@ class Hub:
         self.server.server_close()
         self._folder.cleanup()
 
+    def forget(self) -> None:
+        """As it was when it began."""
+        for held in (self.repos, self.calls, self.faults):
+            held.clear()
+        self.on_call = lambda call: None
+        self.taken = 0
+        for path in Path(self._folder.name).iterdir():
+            path.unlink()
+
     def blob(self, sha256: str) -> Path:
         return Path(self._folder.name) / sha256
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -19,7 +20,6 @@ from cuadata.rows import Example, Target
 from cuadata.types import Action, BBox, Image, Point
 
 REPO = "tester/browser"
-QUICK = "limits=Limits(silence=2, call=4, tries=3, wait=5)"
 
 
 def picture(number: int, size: tuple[int, int] = (64, 48)) -> Image:
@@ -76,30 +76,55 @@ def environment(hub: Hub | str, home: Path, token: str = "hf_test") -> dict[str,
     return kept | told | {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 
 
-def script(folder: Path, how: str = "") -> str:
-    """A program that publishes and prints the summary, or the error's type, exit code and words."""
-    return f"""
-import json, sys
+_WORKER = """
+import json, os, sys
 from cuadata import hub
 from cuadata.hub_remote import Limits
-try:
-    print(json.dumps(hub.publish({str(folder)!r}, {REPO!r}, {how or QUICK}).summary()))
-except ValueError as error:
-    print(json.dumps({{"error": type(error).__name__, "code": error.exit_code, "words": str(error)}}))
+import datasets
+for line in sys.stdin:
+    job = json.loads(line)
+    os.environ["HF_TOKEN"] = job["token"]
+    how = {"limits": Limits(silence=2, call=5, tries=3, wait=5), **job["how"]}
+    try:
+        told = hub.publish(job["folder"], job["repo"], **how).summary()
+    except ValueError as error:
+        told = {"error": type(error).__name__, "code": getattr(error, "exit_code", None), "words": str(error)}
+    print(json.dumps(told), flush=True)
 """
 
 
-def publish(folder: Path, hub: Hub | str, home: Path, how: str = "", token: str = "hf_test") -> Mapping[str, Any]:
-    """Publish in a process of its own; the summary, or the error."""
-    how = f"{QUICK}, {how}" if how else QUICK
-    done = subprocess.run(
-        [sys.executable, "-c", script(folder, how)],
-        env=environment(hub, home, token),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    held: Mapping[str, Any] = json.loads(done.stdout)
-    return held
+class Publisher:
+    """A process that publishes, one job after the other, to one Hub. Its short limits keep faults that stay short."""
+
+    def __init__(self, hub: Hub, home: Path) -> None:
+        self.home = home
+        self.hub = hub
+        self.begin()
+
+    def begin(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _WORKER],
+            env=environment(self.hub, self.home),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def __call__(self, folder: Path, repo: str = REPO, token: str = "hf_test", **how: Any) -> Mapping[str, Any]:
+        """The summary of a publication, or its error; empty where the process was killed over it."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        job = {"folder": str(folder), "repo": repo, "token": token, "how": how}
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        held: Mapping[str, Any] = json.loads(line) if line else {}
+        return held
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()

@@ -11,15 +11,28 @@ from pathlib import Path
 import publishing
 import pytest
 from hub_server import Fault, Hub
-from publishing import REPO, publish
+from publishing import REPO, Publisher
 
 from cuadata import hub_plan
 
 
-@pytest.fixture
-def hub() -> Iterator[Hub]:
+@pytest.fixture(scope="module")
+def server() -> Iterator[Hub]:
     with Hub() as running:
         yield running
+
+
+@pytest.fixture
+def hub(server: Hub) -> Hub:
+    server.forget()
+    return server
+
+
+@pytest.fixture(scope="module")
+def publish(server: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
+    made = Publisher(server, tmp_path_factory.mktemp("home"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +99,8 @@ def test_the_card_keeps_configs_that_stay_and_drops_those_that_go() -> None:
     assert hub_plan.merged_card(local, None, files) == local
 
 
-def test_a_new_repository_is_private_tagged_and_opens(hub: Hub, data: Path, tmp_path: Path) -> None:
-    done = publish(data, hub, tmp_path)
+def test_a_new_repository_is_private_tagged_and_opens(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    done = publish(data)
     assert "error" not in done, done
     held = hub.repos[REPO]
     assert held.private and done["visibility"] == "private"
@@ -99,12 +112,14 @@ def test_a_new_repository_is_private_tagged_and_opens(hub: Hub, data: Path, tmp_
     assert f'load_dataset("{REPO}"'.encode() in hub.read(REPO, "README.md")
     assert b"OCR is not installed" in hub.read(REPO, "README.md") or not done["unchecked"]
     assert not list(data.parent.glob(".*publish*"))
-    again = publish(data, hub, tmp_path)
+    again = publish(data)
     assert again["commit"] == done["commit"] and len(held.commits) == 2, "the same data makes no second commit"
 
 
-def test_visibility_is_read_before_and_after_the_upload(hub: Hub, data: Path, tmp_path: Path) -> None:
-    publish(data, hub, tmp_path)
+def test_visibility_is_read_before_and_after_the_upload(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
+) -> None:
+    publish(data)
     calls = hub.calls
     uploads = [n for n, call in enumerate(calls) if call.startswith("PUT /lfs/")]
     reads = [n for n, call in enumerate(calls) if call == f"GET /api/datasets/{REPO}"]
@@ -112,27 +127,31 @@ def test_visibility_is_read_before_and_after_the_upload(hub: Hub, data: Path, tm
     assert reads[0] < uploads[0] and any(uploads[-1] < read < commit for read in reads)
 
 
-@pytest.mark.parametrize(("private", "how"), [(False, ""), (False, "private=True"), (True, "private=False")])
-def test_another_visibility_than_asked_for_stops(hub: Hub, data: Path, tmp_path: Path, private: bool, how: str) -> None:
+@pytest.mark.parametrize(("private", "asked"), [(False, None), (False, True), (True, False)])
+def test_another_visibility_than_asked_for_stops(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path, private: bool, asked: bool | None
+) -> None:
     hub.put(REPO, {}, private=private)
-    done = publish(data, hub, tmp_path, how)
+    done = publish(data, private=asked)
     assert done["error"] == "CallError" and "nothing was uploaded" in done["words"]
     assert hub.taken == 0 and len(hub.repos[REPO].commits) == 2
 
 
-def test_a_repository_that_turns_public_meanwhile_gets_no_commit(hub: Hub, data: Path, tmp_path: Path) -> None:
+def test_a_repository_that_turns_public_meanwhile_gets_no_commit(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
+) -> None:
     def turn(call: str) -> None:
         if call.startswith("PUT /lfs/"):
             hub.repos[REPO].private = False
 
     hub.on_call = turn
-    done = publish(data, hub, tmp_path)
+    done = publish(data)
     assert done["error"] == "CallError" and "is public" in done["words"]
     assert len(hub.repos[REPO].commits) == 1
 
 
 def test_publishing_again_deletes_the_stale_shards_and_touches_nothing_else(
-    hub: Hub, data: Path, tmp_path: Path
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
 ) -> None:
     from cuadata import dataset
 
@@ -146,9 +165,9 @@ def test_publishing_again_deletes_the_stale_shards_and_touches_nothing_else(
     card = b"---\nconfigs:\n- config_name: extra\n  data_files:\n  - split: train\n    path: extra/*.parquet\n---\n"
     hub.put(REPO, {**dict.fromkeys(old, b"old"), **beside, "README.md": card})
     before = hub.files(REPO)
-    refused = publish(data, hub, tmp_path)
+    refused = publish(data)
     assert refused["error"] == "CallError" and "--force" in refused["words"] and hub.taken == 0
-    done = publish(data, hub, tmp_path, "force=True")
+    done = publish(data, force=True)
     assert sorted(done["deleted"]) == old
     after = hub.files(REPO)
     assert {path: after[path] for path in beside} == {path: before[path] for path in beside}
@@ -171,16 +190,18 @@ def test_publishing_again_deletes_the_stale_shards_and_touches_nothing_else(
     ],
     ids=["401", "403", "404", "409", "429", "500", "cut", "slow"],
 )
-def test_a_fault_that_stays_ends_in_clear_words(hub: Hub, data: Path, tmp_path: Path, fault: Fault, words: str) -> None:
+def test_a_fault_that_stays_ends_in_clear_words(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path, fault: Fault, words: str
+) -> None:
     hub.faults = [fault]
-    done = publish(data, hub, tmp_path)
+    done = publish(data)
     assert done["error"] == "RemoteError" and done["code"] == 1
     assert words in done["words"], done["words"]
     assert "hf_test" not in done["words"]
     assert all(len(held.commits) == 1 for held in hub.repos.values()), "nothing is to be seen"
 
 
-def test_faults_that_pass_are_got_over(hub: Hub, data: Path, tmp_path: Path) -> None:
+def test_faults_that_pass_are_got_over(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
     hub.faults = [
         Fault("GET /api/datasets/.*browser$", 500),
         Fault("GET .*tree", 429, headers={"Retry-After": "1"}),
@@ -189,35 +210,35 @@ def test_faults_that_pass_are_got_over(hub: Hub, data: Path, tmp_path: Path) -> 
         Fault("PUT /lfs/", 500, after=2),
         Fault("POST .*commit/main", kind="lost"),
     ]
-    done = publish(data, hub, tmp_path)
+    done = publish(data)
     assert "error" not in done, done
     assert not any(fault.times for fault in hub.faults)
     assert len(hub.repos[REPO].commits) == 2, "a commit whose answer was lost is not made twice"
 
 
-def test_a_wrong_token_and_none(hub: Hub, data: Path, tmp_path: Path) -> None:
-    assert "log in" in publish(data, hub, tmp_path, token="hf_other")["words"]
+def test_a_wrong_token_and_none(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    assert "log in" in publish(data, token="hf_other")["words"]
     assert not hub.repos
 
 
-def test_a_version_that_is_taken_by_other_data(hub: Hub, data: Path, tmp_path: Path) -> None:
+def test_a_version_that_is_taken_by_other_data(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
     hub.put(REPO, {"README.md": b"# x"})
     hub.repos[REPO].tags["v1"] = hub.commit_id(REPO)
-    done = publish(data, hub, tmp_path, "version='v1'")
+    done = publish(data, version="v1")
     assert done["error"] == "CallError" and "--version" in done["words"]
-    assert publish(data, hub, tmp_path, "version='v2'")["tag"] == "v2"
+    assert publish(data, version="v2")["tag"] == "v2"
 
 
-def test_a_file_that_has_changed_is_not_published(hub: Hub, tmp_path: Path) -> None:
+def test_a_file_that_has_changed_is_not_published(hub: Hub, publish: Publisher, tmp_path: Path) -> None:
     folder = publishing.dataset(tmp_path / "set", 4)
     shard = next(folder.rglob("*.parquet"))
     shard.write_bytes(shard.read_bytes() + b"x")
-    done = publish(folder, hub, tmp_path)
+    done = publish(folder)
     assert done["error"] == "DataError" and "has changed" in done["words"]
     assert not hub.repos
 
 
-def test_the_command(hub: Hub, data: Path, tmp_path: Path) -> None:
+def test_the_command(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cuadata.cli", "publish", str(data), REPO, "--version", "v1", "--json"],
         env=publishing.environment(hub, tmp_path),
@@ -231,9 +252,9 @@ def test_the_command(hub: Hub, data: Path, tmp_path: Path) -> None:
     assert "private: " in done.stderr
 
 
-def test_plain_readers(hub: Hub, data: Path, tmp_path: Path) -> None:
+def test_plain_readers(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
     """`datasets`, pandas and DuckDB read what was published; cuadata is kept from being imported."""
-    publish(data, hub, tmp_path)
+    publish(data)
     code = f"""
 import sys
 sys.modules["cuadata"] = None
@@ -251,7 +272,7 @@ files = sorted(glob.glob(folder + "/actions/train-*.parquet"))
 frame = pandas.concat([pandas.read_parquet(file) for file in files])
 assert list(frame.instruction) == [row["instruction"] for row in rows]
 assert frame.image.iloc[0]["bytes"][:4] == b"\\x89PNG"
-counted = duckdb.sql("select count(*), min(action.type) from read_parquet('" + folder + "/actions/train-*.parquet')").fetchone()
+counted = duckdb.sql("select count(*), min(action.type) from read_parquet('" + folder + "/actions/train-*.parquet')").fetchall()[0]
 assert counted == (len(rows), "click"), counted
 print("read")
 """

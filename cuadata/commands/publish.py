@@ -21,14 +21,18 @@ def publish(
         [], metavar="KIND", help="a kind of finding that may go out; may be given several times"
     ),
     force: bool = typer.Option(False, help="replace what is published of the same configs and splits"),
+    redact: Path | None = typer.Option(None, metavar="OUT", help="write a redacted copy to OUT first and publish that"),
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
     """Check a dataset, upload it, open it again and compare. Private unless --public; an interrupted one goes on."""
-    from cuadata import hub, printing, printing_datasets
+    from cuadata import hub, printing, printing_datasets, redaction
 
+    if redact is not None:
+        counts = redaction.redact(data, redact, force=force)
+        printing.say(f"redacted: {', '.join(f'{name} {count}' for name, count in counts.items()) or 'nothing found'}")
     with printing_datasets.progress() as progress:
         done = hub.publish(
-            data,
+            redact or data,
             repo,
             private=None if public is None else not public,
             force=force,
