@@ -285,3 +285,35 @@ print("read")
         check=False,
     )
     assert done.stdout == "read\n", done.stderr[-3000:]
+
+
+def test_killed_at_any_moment_it_resumes_to_the_same_end(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
+) -> None:
+    """Killed at ten requests spread over a whole publication, the repository ends as an undisturbed one does."""
+    done = publish(data)
+    whole, calls = hub.files(REPO), [call for call in hub.calls if not call.startswith("HEAD")]
+    hub.forget()
+    moments = iter([1 + len(calls) * n // 11 for n in range(10)])
+    worker = Publisher(hub, tmp_path)
+    state = {"at": next(moments), "seen": 0}
+
+    def kill(call: str) -> None:
+        state["seen"] += 1
+        if state["seen"] == state["at"]:
+            worker.process.kill()
+
+    hub.on_call = kill
+    killed = 0
+    for moment in [*moments, 10**9]:
+        killed += not worker(data)
+        worker.close()
+        state.update(at=moment, seen=0)
+        worker.begin()
+    last = worker(data)
+    worker.close()
+    assert killed == 10
+    assert hub.files(REPO) == whole and last["commit"] == done["commit"]
+    assert hub.repos[REPO].tags == {done["tag"]: done["commit"]} and len(hub.repos[REPO].commits) == 2
+    assert hub.taken == sum(path.endswith(".parquet") for path in whole), "no shard is sent twice"
+    assert not list(data.parent.glob(".*publish*"))
