@@ -272,7 +272,12 @@ class _Handler(BaseHTTPRequestHandler):
         if tree is None:
             return self.answer(404, {"error": "Invalid rev"}, {"X-Error-Code": "RevisionNotFound"})
         number = next(n for n, one in enumerate(held.commits) if one is tree)
-        told = {"_id": "1", "id": repo, "author": repo.split("/")[0], "sha": self.hub.commit_id(repo, number)}
+        told: dict[str, Any] = {
+            "_id": "1",
+            "id": repo,
+            "author": repo.split("/")[0],
+            "sha": self.hub.commit_id(repo, number),
+        }
         told |= {"private": held.private, "gated": False, "disabled": False, "downloads": 0, "likes": 0, "tags": []}
         told |= {"lastModified": "2026-01-01T00:00:00.000Z", "createdAt": "2026-01-01T00:00:00.000Z"}
         return self.answer(200, told | {"siblings": [{"rfilename": path} for path in sorted(tree)]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import publishing
 import pytest
@@ -77,7 +78,7 @@ def test_a_finding_does_not_show_what_it_found() -> None:
     assert "hunter2" not in repr(privacy.find("password: hunter2"))
 
 
-def typing(text: str, name: str, **more: object) -> dict[str, object]:
+def typing(text: str, name: str, **more: Any) -> dict[str, Any]:
     target = Target(role="textbox", name=name, bbox=BBox(10, 10, 20, 10), point=Point(20.0, 15.0))
     return {"action": Action(type="type", text=text), "target": target, **more}
 
@@ -95,7 +96,7 @@ def typing(text: str, name: str, **more: object) -> dict[str, object]:
         ({"provenance": json.dumps({"url": "https://a.test/?session_id=abcdef12345"})}, "no"),
     ],
 )
-def test_the_gate(more: dict[str, object], keep: str) -> None:
+def test_the_gate(more: dict[str, Any], keep: str) -> None:
     verdict = gates["sensitive_value"](Candidate(example=publishing.example(1, **more)))
     assert verdict.keep == keep
     assert "hunter2" not in verdict.evidence and "jane" not in verdict.evidence
@@ -112,7 +113,7 @@ def test_the_gate(more: dict[str, object], keep: str) -> None:
     ],
 )
 def test_checks_before_publication(
-    tmp_path: Path, more: dict[str, object], licence: str, public: bool, kinds: set[str]
+    tmp_path: Path, more: dict[str, Any], licence: str, public: bool, kinds: set[str]
 ) -> None:
     folder = publishing.dataset(tmp_path / "set", 5, licence=licence, **more)
     found = hub_checks.check(folder, public=public)
