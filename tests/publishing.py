@@ -80,7 +80,6 @@ _WORKER = """
 import json, os, sys
 from cuadata import hub
 from cuadata.hub_remote import Limits
-import datasets
 for line in sys.stdin:
     job = json.loads(line)
     os.environ["HF_TOKEN"] = job["token"]
