@@ -45,6 +45,8 @@ VIEWPORTS: Final = (Size(1280, 720), Size(1024, 768), Size(1440, 900))
 #: Rows of one block, and questions by place that are chosen on one page.
 BLOCK: Final = 100
 _PLACES: Final = 5
+#: Renderings of one page in which a target is missing, at most.
+_WITHOUT: Final = 3
 #: Questions by name, look or use on one page.
 _NAMED: Final = 2
 #: So many are asked whatever they cost the balance.
@@ -221,9 +223,10 @@ class _Maker:
     def _variants(self, page: Page, used: Sequence[Question], options: dict[str, Any], rng: Random) -> None:
         """Minimal pairs that need another rendering: the target gone, or the reference elsewhere."""
         asked = [q for q in used if id(q) in self.places and _number(q.target) is not None]
-        lacking = self.job.infeasible * len(self.rows) - sum(r.action.type == "infeasible" for r in self.rows)
-        if asked and lacking > 0:
-            self._without(page, asked, options, rng)
+        for _ in range(_WITHOUT):
+            lacking = self.job.infeasible * len(self.rows) - sum(r.action.type == "infeasible" for r in self.rows)
+            if asked and lacking > 0:
+                self._without(page, asked, options, rng)
         if asked and rng.random() < 0.25:
             self._moved(page, rng.choice(asked), options, rng)
 
