@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from cuadata.tab import Tab
 
 POINTED = frozenset({"click", "double_click", "right_click", "hover", "drag"})
+#: Actions that need no open page.
+WITHOUT_PAGE = frozenset({"navigate", "switch_page", "wait", "reason", "done", "infeasible"})
 #: Seconds to wait for an effect of actions that rarely have a late one.
 BRIEF = {"hover": 0.3, "scroll": 0.3, "wait": 0.0, "reason": 0.0, "done": 0.0, "infeasible": 0.0, "switch_page": 0.0}
 #: Frames of a page that moves by itself: how many, and seconds between them; together longer than a clock's second.
@@ -86,11 +88,13 @@ async def _before(page: AsyncPage, given: Observation | None, screenshot: bool, 
 
 async def aimed(page: AsyncPage, action: Action, before: Observation) -> Aim:
     """Find what the action is aimed at. An element that is gone is an error, and never its neighbour."""
+    target = next((e for e in before.elements if e.id == action.element), None) if action.element is not None else None
+    if page.windows.held is None and action.type not in WITHOUT_PAGE:
+        return Aim(target, action, "action_failed: every page is closed")
+    if page.windows.held is not None and page.tab.crashed and action.type not in WITHOUT_PAGE:
+        return Aim(target, action, "action_failed: the page crashed")
     if action.element is None:
         return Aim(await _at(page, before, action.point), action)
-    target = next((e for e in before.elements if e.id == action.element), None)
-    if page.windows.held is None:
-        return Aim(target, action, "action_failed: every page is closed")
     now = await page.tab.now(action.element)
     if now is None:
         return Aim(target, action, f"target_stale: element {action.element} is no longer on the page")
@@ -217,7 +221,7 @@ async def carry_out(page: AsyncPage, action: Action) -> tuple[Action, str | None
     """The bare input: the action as it was done, and an error text or None."""
     from playwright.async_api import Error
 
-    if page.windows.held is None and action.type not in ("navigate", "wait", "reason", "done", "infeasible"):
+    if page.windows.held is None and action.type not in WITHOUT_PAGE:
         return action, "action_failed: every page is closed"
     tab = page.windows.held
     limit = page.limit * 3 if action.type != "wait" else 65.0

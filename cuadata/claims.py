@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, get_args
 
 from cuadata import descriptions, phrases
+from cuadata.descriptions import Index
 from cuadata.judging import element_of, page_of
 from cuadata.phrases import Phrase, Stated
 from cuadata.relations import REFERENCES, Side
@@ -35,7 +36,7 @@ class Page:
     """The page of an example, for looking things up; empty where only boxes are known."""
 
     observation: Annotated[Observation | None, "None where only boxes are known"]
-    visible: Annotated[list[Element], "elements that a person could see"]
+    visible: Annotated[Index, "elements that a person could see"]
     by_css: Annotated[dict[str, Element], "the first element of each selector"]
 
     def element(self, target: Target | None) -> Element | None:
@@ -44,7 +45,7 @@ class Page:
             return None
         if target.locator is not None:
             found = self.by_css.get(target.locator.css)
-            if found is None or found.locator == target.locator:
+            if found is None or found.locator is target.locator or found.locator == target.locator:
                 return found
         return element_of(target, self.observation)
 
@@ -74,9 +75,9 @@ def read(candidate: Candidate) -> Reading:
 
 def _page(observation: Observation | None) -> Page:
     if observation is None:
-        return Page(None, [], {})
+        return Page(None, Index(()), {})
     by_css = {one.locator.css: one for one in reversed(observation.elements)}
-    return Page(observation, descriptions.seen(observation), by_css)
+    return Page(observation, Index(descriptions.seen(observation)), by_css)
 
 
 def claim(candidate: Candidate) -> Claim:
@@ -124,7 +125,7 @@ def _speaks_of_the_page(phrase: Phrase, candidate: Candidate, page: Page) -> boo
     target = page.element(candidate.example.target)
     if target is None or not descriptions.answers(phrase.target, target):
         return False
-    return bool(phrase.references) and all(descriptions.matching(noun, page.visible) for noun in phrase.references)
+    return bool(phrase.references) and all(page.visible.matching(noun) for noun in phrase.references)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +157,7 @@ def references(candidate: Candidate, reading: Reading) -> tuple[Thing, ...]:
         bound = [one for way in ways for one in page.elements if one.locator == way]
         if ways and len(bound) == len(ways):
             return tuple(Thing(element=one, bbox=one.bbox, described=one) for one in bound)
-    meant = [descriptions.matching(noun, reading.page.visible) for noun in reading.claim.phrase.references]
+    meant = [reading.page.visible.matching(noun) for noun in reading.claim.phrase.references]
     return tuple(Thing(element=one[0], bbox=one[0].bbox, described=one[0]) for one in meant if one)
 
 
@@ -181,9 +182,9 @@ def rivals(reading: Reading, target: Thing, held: Sequence[Thing]) -> list[Eleme
         return []
     noun, own = reading.claim.phrase.target, target.element
     if noun.empty or not descriptions.answers(noun, own):
-        found = descriptions.like(own, page.visible)
+        found = page.visible.like(own)
     else:
-        found = descriptions.matching(noun, page.visible)
+        found = page.visible.matching(noun)
     left_out = {one.element.id for one in held if one.element is not None}
     apart = [one for one in found if one.id not in left_out and one.id != own.id]
     return descriptions.distinct([own, *apart], page.observation, keep=own.id)

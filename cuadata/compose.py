@@ -17,6 +17,8 @@ from cuadata.geometry import intersection
 from cuadata.measure import Measured
 from cuadata.types import Attribute, BBox, Element, Evidence, Locator, Point
 
+#: Ids of the control that a label stands for, of the dialog and the scroller around an element, and of its parent.
+Links = tuple[int | None, int | None, int | None, int | None]
 Kids = dict[tuple[str, int], list[Measured]]
 
 
@@ -50,12 +52,16 @@ class Place:
 
     def point(self, told: list[float]) -> Point:
         """A point of the document in the top-level viewport, to a hundredth of a px."""
+        if not self.frames:
+            return Point(told[0], told[1])
         x, y = self.at(told[0], told[1])
         return Point(round(x, 2), round(y, 2))
 
     def box(self, told: list[float]) -> BBox:
         """The box around a box of the document, in the top-level viewport."""
         left, top, width, height = told
+        if not self.frames:
+            return BBox(left, top, width, height)
         corners = [self.at(left + i * width, top + j * height) for i in (0, 1) for j in (0, 1)]
         x, y = min(c[0] for c in corners), min(c[1] for c in corners)
         wide, tall = max(c[0] for c in corners) - x, max(c[1] for c in corners) - y
@@ -124,6 +130,8 @@ async def look_through(held: list[Measured], limit: float = 10.0) -> None:
 async def _through(
     measured: Measured, chain: list[tuple[Measured, dict[str, Any]]], grids: dict[str, list[list[float]]], limit: float
 ) -> None:
+    # The rows are changed here, and shared with later rounds: these are copies.
+    measured.told["elements"] = [dict(row) for row in measured.told["elements"]]
     order = [(row, p) for row in measured.told["elements"] for p in grids.get(str(row["id"]), ())]
     points = [(p[0], p[1]) for _, p in order]
     verdicts = [[p[3], p[4], "", 0] for _, p in order]
@@ -193,28 +201,38 @@ def _compose(
 ) -> None:
     frame = measured.frame
     rows = {row["id"]: row for row in measured.told["elements"]}
+    known, frame.built = frame.built, {}
 
     def of(serial: int | None, outer: int | None = None) -> int | None:
         return number(frame, serial) if serial and serial in rows else outer
 
     for row in measured.told["elements"]:
         id = number(frame, row["id"])
-        links = {
-            "acts_on": of(row["control"]),
-            "dialog": of(row["dialog"], around["dialog"]),
-            "scroller": of(row["scroller"], around["scroller"]),
-            "parent": of(row.get("parent"), around["parent"]),
-        }
-        elements.append(_element(row, place, _named(measured, row, rows), id, links))
+        named = _named(measured, row, rows)
+        links = (
+            of(row["control"]),
+            of(row["dialog"], around["dialog"]),
+            of(row["scroller"], around["scroller"]),
+            of(row.get("parent"), around["parent"]),
+        )
+        # An element that is as it was is the same object as in the last observation.
+        held = known.get(row["id"])
+        if held is None or held[0] is not row or held[1:4] != (named, links, place):
+            held = (row, named, links, place, _element(row, place, named, id, links))
+        frame.built[row["id"]] = held
+        elements.append(held[4])
         for kid in kids.get((frame.id, frame.nodes.get(row["id"], -1)), ()) if row["frame"] else ():
-            inner = {"dialog": links["dialog"], "scroller": links["scroller"], "parent": id}
+            inner = {"dialog": links[1], "scroller": links[2], "parent": id}
             _compose(kid, place.within(row, kid.told), kids, number, elements, inner)
+
+
+NAMELESS = ax.Named("", "")
 
 
 def _named(measured: Measured, row: dict[str, Any], rows: dict[int, dict[str, Any]]) -> ax.Named:
     """What the tree says of an element; a label is what its control is."""
     nodes, tree = measured.frame.nodes, measured.tree
-    named = tree.get(nodes.get(row["id"], -1), ax.Named("", ""))
+    named = tree.get(nodes.get(row["id"], -1), NAMELESS)
     control = rows.get(row["control"] or 0)
     if control is None:
         return named
@@ -224,7 +242,7 @@ def _named(measured: Measured, row: dict[str, Any], rows: dict[int, dict[str, An
     return held
 
 
-def _element(row: dict[str, Any], place: Place, named: ax.Named, id: int, links: dict[str, int | None]) -> Element:
+def _element(row: dict[str, Any], place: Place, named: ax.Named, id: int, links: Links) -> Element:
     box = place.box(row["box"])
     alive = place.rendered and row["rendered"]
     taken = alive and place.receives and not place.inert and not row["inert"]
@@ -244,10 +262,10 @@ def _element(row: dict[str, Any], place: Place, named: ax.Named, id: int, links:
         locator=Locator(frames=place.frames, shadow=tuple(row["locator"]["shadow"]), css=row["locator"]["css"]),
         interactive=bool(row["acts"]),
         evidence=_evidence(row, place, box),
-        acts_on=links["acts_on"],
-        dialog=links["dialog"],
-        scroller=links["scroller"],
-        parent=links["parent"],
+        acts_on=links[0],
+        dialog=links[1],
+        scroller=links[2],
+        parent=links[3],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -109,7 +109,8 @@ class Noun:
 
 def spoken(element: Element) -> tuple[str, ...]:
     """Every text that a person could call an element by, in normal form: name, visible text, visible attributes."""
-    name, text = normal(element.name), normal(element.text)
+    name = normal(element.name)
+    text = name if element.text == element.name else normal(element.text)
     texts = (name,) if text == name else (name, text)
     if not element.attributes:
         return texts
@@ -128,30 +129,49 @@ def _holds_words(noun: Noun, element: Element) -> bool:
     return any(all(word in text.split() for word in wanted) for text in spoken(element))
 
 
-def matching(noun: Noun, elements: Iterable[Element]) -> list[Element]:
-    """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
-    of_role = [one for one in elements if one.role in noun.roles] if noun.roles else list(elements)
-    name = noun.name
-    if not name:
-        return of_role
-    exactly = [one for one in of_role if name in spoken(one)]
-    if exactly or noun.exact:
-        return exactly
-    return [one for one in of_role if _holds_words(noun, one)]
+class Index:
+    """Elements by what they are called, for questions about who else is meant; texts are gone through when first asked."""
 
+    __slots__ = ("_texts", "elements")
 
-def like(element: Element, elements: Iterable[Element]) -> list[Element]:
-    """Elements that a description of this one by role, name and text would fit as well, itself among them.
+    def __init__(self, elements: Sequence[Element]) -> None:
+        self.elements = elements
+        self._texts: dict[str, list[Element]] | None = None
 
-    Where both have a name or a text, one of the one's has to be one of the other's: a button named "Save changes" that
-    shows "Save" is called either way. Without any text the visible attributes decide.
-    """
-    role, mine = element.role, _called(element)
-    of_role = [one for one in elements if one.role == role]
-    if mine:
-        return [one for one in of_role if not mine.isdisjoint(_called(one))]
-    shown = _shown(element)
-    return [one for one in of_role if not _called(one) and _shown(one) == shown]
+    def called(self, text: str) -> list[Element]:
+        """Elements that have this text, in normal form, as name, visible text or visible attribute."""
+        texts = self._texts
+        if texts is None:
+            texts = self._texts = {}
+            for one in self.elements:
+                for said in spoken(one):
+                    if said in texts:
+                        texts[said].append(one)
+                    else:
+                        texts[said] = [one]
+        return texts.get(text, [])
+
+    def matching(self, noun: Noun) -> list[Element]:
+        """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
+        if not noun.name:
+            return [one for one in self.elements if not noun.roles or one.role in noun.roles]
+        exactly = [one for one in self.called(noun.name) if not noun.roles or one.role in noun.roles]
+        if exactly or noun.exact:
+            return exactly
+        return [one for one in self.elements if answers(noun, one)]
+
+    def like(self, element: Element) -> list[Element]:
+        """Elements that a description of this one by role, name and text would fit as well, itself among them.
+
+        Where both have a name or a text, one of the one's has to be one of the other's: a button named "Save changes"
+        that shows "Save" is called either way. Without any text the visible attributes decide.
+        """
+        role, mine = element.role, _called(element)
+        if not mine:
+            shown = _shown(element)
+            return [one for one in self.elements if one.role == role and not _called(one) and _shown(one) == shown]
+        found = {one.id: one for text in mine for one in self.called(text) if one.role == role}
+        return [one for one in found.values() if not mine.isdisjoint(_called(one))]
 
 
 def _called(element: Element) -> set[str]:

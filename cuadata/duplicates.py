@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields
+from typing import Any, Final
 
-from cuadata import image, schema
+from cuadata import image
 from cuadata.rows import Example
-from cuadata.types import BBox, Image, Point
+from cuadata.types import Action, BBox, Image, Point
 
 
 def key(example: Example) -> str:
@@ -20,19 +20,24 @@ def key(example: Example) -> str:
     target's box in whole CSS px. Element ids are left out: they are numbers of one observation. Examples with equal keys
     are duplicates if their pictures show the same pixels, see `same_pixels`.
     """
-    action = replace(example.action, element=None, point=_whole(example.action.point), end=_whole(example.action.end))
+    action = example.action
+    done = [getattr(action, name) for name in _OF_THE_ACTION]
     box = example.target.bbox if example.target is not None else None
     parts = (
         f"{example.image.width}x{example.image.height} {example.image.phash}",
         " ".join(example.instruction.split()),
-        schema.to_json(action).decode(),
+        repr((done, _whole(action.point), _whole(action.end))),
         "" if box is None else repr(_whole_box(box)),
     )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
-def _whole(point: Point | None) -> Point | None:
-    return None if point is None else Point(_rounded(point.x), _rounded(point.y))
+#: Everything that an action is, but for where, and for its element's number.
+_OF_THE_ACTION: Final = tuple(one.name for one in fields(Action) if one.name not in ("element", "point", "end"))
+
+
+def _whole(point: Point | None) -> tuple[float, float] | None:
+    return None if point is None else (_rounded(point.x), _rounded(point.y))
 
 
 def _whole_box(box: BBox) -> tuple[float, float, float, float]:

@@ -29,6 +29,8 @@ __all__ = ["BrowserEnv", "Unicode", "make", "observation_space", "plan", "told"]
 
 #: Characters of the longest page text and the longest answer.
 LONGEST_PAGE, LONGEST_ANSWER = 200_000, 20_000
+#: Boxes farther away than this are told at this distance, CSS px.
+FARTHEST = 1e6
 #: Seconds that one call may take before the browser is given up.
 LIMIT = 240.0
 Observed = dict[str, Any]
@@ -47,7 +49,7 @@ def observation_space(viewport: Size, ratio: float, *, screenshot: bool, element
     held: dict[str, spaces.Space[Any]] = {
         "axtree": Unicode(LONGEST_PAGE, min_length=0),
         "instruction": Unicode(LONGEST_ANSWER, min_length=0),
-        "elements": spaces.Box(-np.inf, np.inf, (elements, 5), np.float32),
+        "elements": spaces.Box(-FARTHEST, FARTHEST, (elements, 5), np.float32),
     }
     if screenshot:
         shape = (round(viewport.height * ratio), round(viewport.width * ratio), 3)
@@ -62,6 +64,7 @@ def told(observation: Observation, task: Task, space: spaces.Dict) -> Observed:
     for row, element in zip(rows, seen, strict=False):
         if element.bbox is not None:
             row[:] = (element.id, element.bbox.x, element.bbox.y, element.bbox.width, element.bbox.height)
+    np.clip(rows, -FARTHEST, FARTHEST, out=rows)
     held: Observed = {
         "axtree": "\n".join(map(prompts.element_line, seen))[:LONGEST_PAGE],
         "instruction": task.instruction,
@@ -125,7 +128,6 @@ def tell(episode: Episode, turns: Sequence[Turn] = ()) -> dict[str, Any]:
         "ended": episode.ended,
         "reason": episode.reason,
         "turns": len(turns),
-        "observation": episode.observation,
     }
 
 

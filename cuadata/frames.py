@@ -65,6 +65,9 @@ class Frame:
     owner: int | None = None
     nodes: dict[int, int] = field(default_factory=dict)
     listening: set[int] = field(default_factory=set)
+    rows: dict[int, dict[str, Any]] = field(default_factory=dict)
+    generation: int = -1
+    built: dict[int, Any] = field(default_factory=dict)
     tree: dict[int, Named] = field(default_factory=dict)
     tree_key: str = "never"
     stopped: bool = False

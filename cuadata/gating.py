@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
@@ -126,11 +127,37 @@ def judge(candidate: Candidate, chosen: Iterable[Chosen]) -> list[Verdict]:
 
     A picture without a perceptual hash is one that did not decode when the hash was to be taken.
     """
-    verdicts = [gate(candidate) for gate in chosen]
+    verdicts: list[Verdict] = []
+    held = _functions(chosen)
+    try:
+        for _, function in held:
+            verdicts.append(function(candidate))
+    except Exception as error:
+        error.add_note(f"gate {held[len(verdicts)][0]} failed on example {candidate.example.id}")
+        raise
     picture = candidate.example.image
     if not picture.phash and against(verdicts, "actions") is None:
         verdicts.append(rejected("build", "screenshot_undecodable" if picture.sha256 else "screenshot_missing"))
     return verdicts
+
+
+_prepared: tuple[Iterable[Chosen], list[tuple[str, Callable[[Candidate], Verdict]]]] | None = None
+
+
+def _functions(chosen: Iterable[Chosen]) -> list[tuple[str, Callable[[Candidate], Verdict]]]:
+    """Name and function of each gate, its thresholds set: looked up once for as long as the same gates judge."""
+    global _prepared
+    last = _prepared
+    if last is not None and last[0] is chosen:
+        return last[1]
+    held = tuple(chosen)
+    made: list[tuple[str, Callable[[Candidate], Verdict]]] = [
+        (one.name, functools.partial(gates[one.name], **dict(one.options)) if one.options else gates[one.name])
+        for one in held
+    ]
+    if isinstance(chosen, tuple):
+        _prepared = chosen, made
+    return made
 
 
 def against(verdicts: Iterable[Verdict], config: str, *, keep_unsure: bool = False) -> Verdict | None:

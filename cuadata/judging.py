@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -17,15 +16,17 @@ from cuadata.types import BBox, Element, Keep, Locator, Observation, Point
 LONGEST: Final = 200
 
 
-@functools.cache
-def _kept(gate: str) -> Verdict:
-    return Verdict(gate=gate)
+#: Verdicts that say no more than that a gate keeps: one a gate, since most verdicts are such.
+_KEPT: dict[str, Verdict] = {}
 
 
 def kept(gate: str, evidence: Mapping[str, object] | None = None, /, **more: object) -> Verdict:
     """The gate has nothing against the example; the evidence says what it measured, or what it could not check."""
     if not evidence and not more:
-        return _kept(gate)
+        found = _KEPT.get(gate)
+        if found is None:
+            found = _KEPT[gate] = Verdict(gate=gate)
+        return found
     return Verdict(gate=gate, evidence=as_json({**(evidence or {}), **more}))
 
 

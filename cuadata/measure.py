@@ -26,19 +26,29 @@ async def measure(frame: Frame, notes: list[str], limit: float = 10.0, *, hold: 
 
     `hold` stops its animations and caret until `cuadata.release()` is called.
     """
-    script = "cuadata.measure({hold: true})" if hold else "cuadata.measure()"
     try:
-        told = await frame.told(script, limit)
+        told = await _rows(frame, hold, limit)
         closed = await frame.new_nodes(told["fresh"], limit)
         if closed:
             await _adopt(frame, [root for _, root in closed], limit)
-            told = await frame.told(script, limit)
+            told = await _rows(frame, hold, limit)
             await frame.new_nodes(told["fresh"], limit)
         frame.stopped = told["held"] > 0
         return Measured(frame, told)
     except (FrameGone, Stuck, ValueError) as error:
         notes.append(f"the frame {frame.url[:120]} was not measured: {error}"[:300])
         return None
+
+
+async def _rows(frame: Frame, hold: bool, limit: float) -> dict[str, Any]:
+    """One round of measuring; rows that are as they were are not sent again, and come as the same objects."""
+    told: dict[str, Any] = await frame.told(
+        f"cuadata.measure({{hold: {'true' if hold else 'false'}, base: {frame.generation}}})", limit
+    )
+    told["elements"] = [frame.rows[one] if isinstance(one, int) else one for one in told["elements"]]
+    frame.rows = {row["id"]: row for row in told["elements"]}
+    frame.generation = told["generation"]
+    return told
 
 
 async def _adopt(frame: Frame, roots: list[int], limit: float) -> None:

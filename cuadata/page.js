@@ -34,7 +34,7 @@ globalThis.cuadata ??= (() => {
   const serials = new WeakMap(); // element -> number, never given twice in this document
   const elements = new Map(); // number -> WeakRef(element)
   const closed = new WeakMap(); // host -> its closed shadow root, once the browser has handed it over
-  const asked = new WeakSet(); // hosts whose shadow root was asked for
+  const asked = new WeakMap(); // possible host -> the state of the document in which it was looked at
   const listening = new WeakSet(); // elements with pointer or key listeners, as the debugger knows them
   let last = 0;
   let deaf = []; // elements of the last walk that let the pointer through
@@ -209,16 +209,19 @@ globalThis.cuadata ??= (() => {
   const HOSTS = words("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
   /** Whether an element could hold a closed shadow root that nobody has asked the browser about. */
   const mayHost = (e, tag) => {
-    if (asked.has(e) || shadowOf(e) || !(tag.includes("-") || HOSTS.has(tag))) return false;
+    const own = tag.includes("-");
+    // Looked at once for each state of the document: a root is attached when its host is made, or comes with other changes.
+    if (!(own || HOSTS.has(tag)) || shadowOf(e) || asked.get(e) === state()) return false;
+    asked.set(e, state());
     const box = $.box(e);
-    if (!tag.includes("-")) {
+    if (!own) {
       // A host's own children have no boxes unless they are slotted; an empty one with a size may be a host too.
       const child = $.first(e);
       if (child ? $.shown(child) || !box.height : ownText(e) ? hasTextBox(e) : !box.height) return false;
     }
-    asked.add(e);
     return true;
   };
+  let state = () => 0;
   const hasTextBox = (e) => {
     const range = document.createRange();
     range.selectNodeContents(e);
@@ -303,6 +306,7 @@ globalThis.cuadata ??= (() => {
       for (const css of selectors) document.querySelector(css);
       wanted = selectors;
     },
+    stateFrom: (given) => void (state = given),
     picked: () => chosen,
     rootsNow: () => roots,
     deafNow: () => deaf,

@@ -213,6 +213,20 @@ globalThis.cuadata.measure ??= (() => {
     return e && e !== document.body && cuadata.serials.has(e) ? serial(e) : null;
   };
 
+  let generation = 0;
+  let sent = new Map(); // number -> the row that was told last, as text
+  /** The rows as JSON, each as its number alone where it is as it was told in the round that the asker holds. */
+  const tell = (rows, options) => {
+    const same = !options.only && options.base === generation;
+    const next = new Map();
+    const texts = rows.map((r) => {
+      const text = JSON.stringify(r);
+      next.set(r.id, text);
+      return same && sent.get(r.id) === text ? r.id : text;
+    });
+    if (!options.only) (generation++, (sent = next));
+    return texts.join();
+  };
   /** A number that differs where other elements are told, or others of them are rendered. */
   const shapeOf = (works) => {
     let sum = works.length;
@@ -227,7 +241,7 @@ globalThis.cuadata.measure ??= (() => {
   Object.assign(cuadata, { through, grids });
   /**
    * One observation of this document, as JSON text. `only`: the elements of these numbers. `hold`: stop animations and the
-   * caret first; `cuadata.release()` lets them go on.
+   * caret first; `cuadata.release()` lets them go on. `base`: the generation that the asker holds the rows of.
    */
   return (options = {}) => {
     const began = performance.now();
@@ -248,11 +262,13 @@ globalThis.cuadata.measure ??= (() => {
     const open = modals();
     const rows = works.map((w) => row(w, open));
     if (!options.only) link(rows, works);
-    return JSON.stringify({
+    const elements = tell(rows, options);
+    const told = JSON.stringify({
       url: location.href, title: document.title, scroll: [scrollX, scrollY], width: innerWidth, height: innerHeight,
-      focused: focusedNow(), elements: rows, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
+      focused: focusedNow(), generation, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
       font: document.fonts.status === "loading", took: performance.now() - began, scale: visualViewport?.scale ?? 1,
       total: cuadata.totalNow(), untold: cuadata.untoldNow(), custom: works.some((w) => w.acts && w.tag.includes("-")),
     });
+    return `${told.slice(0, -1)},"elements":[${elements}]}`;
   };
 })();

@@ -123,6 +123,11 @@ class AsyncPage:
             words = "it was stopped" if freed else "the page does not answer"
             raise Stuck(f"the script did not end within {timeout:g} s; {words}") from None
 
+    def renumber(self) -> None:
+        """Let element ids begin with 1 again, once the page was led to something else that has its own."""
+        self.windows.renumber()
+        self.last = None
+
     # --- looking ----------------------------------------------------------------------------------------------------
 
     async def settle(self, *, since: float | None = None) -> str | None:

@@ -288,6 +288,7 @@ globalThis.cuadata.quiet ??= (() => {
     shown = [];
   };
 
+  cuadata.stateFrom(() => changes);
   Object.assign(cuadata, {
     pulse, look, at, quiet, tick, awake, hold, release, adopt, listen, listenTo, choose, paintAs, restore,
     knowRoots: (found) => {

@@ -35,7 +35,7 @@ class Windows:
         self.dialogs: list[Dialog] = []
         self.notes: list[str] = []
         self.closing = False
-        self.opened = 0
+        self.arrived = 0
         self._ids: dict[tuple[str, str, int], int] = {}
         self._asked: list[float] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -83,29 +83,33 @@ class Windows:
         self.held = tab
         await tab.page.bring_to_front()
 
-    async def arriving(self, limit: float = 3.0) -> None:
-        """Wait for pages that are being opened to be there, and to have their document."""
+    async def arriving(self, limit: float = 2.0) -> None:
+        """Wait for pages that are being opened to be there, and for the active one to have its document."""
         end = time.monotonic() + limit
-        while sum(t.opening for t in self.tabs) > self.opened - 1 and time.monotonic() < end:
+        expected = sum(tab.opening for tab in self.tabs)
+        if expected <= self.arrived:
+            return
+        while self.arrived < expected and time.monotonic() < end:
             await asyncio.sleep(0.02)
-        for tab in self.tabs:
-            tab.opening = 0
-        self.opened = 1
+        self.arrived = expected
         if self.held is not None and not self.held.crashed:
+            left = max(end - time.monotonic(), 0.1)
             with contextlib.suppress(Exception):
-                await self.held.page.wait_for_load_state(
-                    "domcontentloaded", timeout=max(end - time.monotonic(), 0.1) * 1000
-                )
+                await self.held.page.wait_for_load_state("domcontentloaded", timeout=left * 1000)
 
     def number(self, frame: str, document: str, serial: int) -> int:
         """The id of an element: the same in all observations of its document, never given to another."""
         return self._ids.setdefault((frame, document, serial), len(self._ids) + 1)
 
+    def renumber(self) -> None:
+        """Let ids begin with 1 again."""
+        self._ids.clear()
+
     # --- what the browser reports -----------------------------------------------------------------------------------
 
     def _on_page(self, page: Tabbed) -> None:
         with contextlib.suppress(Exception):
-            self.opened += 1
+            self.arrived += 1 if self.tabs else 0
             if sum(not t.closed for t in self.tabs) >= MOST_PAGES:
                 self.notes.append(f"a page was closed as it opened: {MOST_PAGES} are open already")
                 self._later(self._close(page))

@@ -27,18 +27,25 @@ SHARED: Final = 0.05
 #: Layout rounds to 1/64 px and files to single precision: this share of an extent decides nothing.
 ROUNDING: Final = 2e-3
 
+_INF: Final = math.inf
+
 
 def solid(box: BBox) -> bool:
     """Whether a box has a finite area. NaN fails every comparison, so it never passes."""
-    return 0 < box.width < math.inf and 0 < box.height < math.inf and abs(box.x) < math.inf and abs(box.y) < math.inf
+    return 0 < box.width < _INF and 0 < box.height < _INF and -_INF < box.x < _INF and -_INF < box.y < _INF
 
 
 def gap(one: BBox, other: BBox) -> float:
     """Shortest distance between two boxes, CSS px; 0 where they touch or overlap."""
-    return math.hypot(
-        max(one.x - other.x - other.width, other.x - one.x - one.width, 0.0),
-        max(one.y - other.y - other.height, other.y - one.y - one.height, 0.0),
-    )
+    across = one.x - other.x - other.width
+    if across < 0:
+        across = other.x - one.x - one.width
+    down = one.y - other.y - other.height
+    if down < 0:
+        down = other.y - one.y - one.height
+    if across <= 0:
+        return down if down > 0 else 0.0
+    return across if down <= 0 else math.hypot(across, down)
 
 
 # Two boxes -------------------------------------------------------------------------------------------------------------
@@ -181,10 +188,16 @@ def nearest(boxes: Sequence[BBox], reference: BBox) -> list[float]:
     is a tie to the eye, and so is 0 px against 1 px. What holds the reference, or lies in it, is not near it.
     """
     floor = min(reference.width, reference.height)
-    gaps = [gap(box, reference) if solid(box) and not _nested(box, reference) else math.inf for box in boxes]
+    gaps = [_reach(box, reference) if solid(box) else math.inf for box in boxes]
     closest = min(range(len(gaps)), key=gaps.__getitem__, default=0)
     second = min((value for place, value in enumerate(gaps) if place != closest), default=math.inf)
     return [_closer(mine, second if place == closest else gaps[closest], floor) for place, mine in enumerate(gaps)]
+
+
+def _reach(box: BBox, reference: BBox) -> float:
+    """The gap; infinite for a box that holds the reference, or lies in it."""
+    found = gap(box, reference)
+    return math.inf if found == 0 and _nested(box, reference) else found
 
 
 def _closer(mine: float, theirs: float, floor: float) -> float:

@@ -7,13 +7,17 @@ episode to the next: cookies, storage, history and other windows are cleared. Wh
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from urllib.parse import urlsplit
 
-from cuadata import effects, engine
+from cuadata import engine
 from cuadata.browser import serve
 from cuadata.errors import DataError
 from cuadata.types import Action, Condition, Element, Observation, Size, Step, Task
+
+#: Seconds to wait for the effect of an action that shows none: pages of our own answer at once, others load first.
+OWN_PATIENCE, PATIENCE = 0.2, 2.0
 
 if TYPE_CHECKING:
     from cuadata.browsers import Give
@@ -92,17 +96,17 @@ class PageStage:
 
     async def begin(self, task: Task) -> tuple[Task, Observation]:
         """Open a task on a clean page. DataError where it does not open."""
-        try:
-            await self._enter(task)
-        except Exception as error:  # noqa: BLE001
-            # A dead browser and a page that does not answer look alike from here: one more try on a new page.
-            await self.close()
+        tried: list[str] = []
+        for _ in range(2):  # a dead browser looks like a page that does not answer: one more try, on a new page
             try:
                 await self._enter(task)
-            except Exception as again:
+                seen = await self.page.observe(screenshot=self.screenshot)
+                check_alive(self.page)
+                return task, seen
+            except Exception as error:  # noqa: BLE001
+                tried.append(str(error))
                 await self.close()
-                raise DataError(f"the page did not open: {again} (first try: {error})", place=task.id) from again
-        return task, await self.page.observe(screenshot=self.screenshot)
+        raise DataError(f"the page did not open: {'; again: '.join(dict.fromkeys(tried))}", place=task.id)
 
     async def _enter(self, task: Task) -> None:
         viewport, ratio = self._viewport or task.viewport, self._ratio or task.device_pixel_ratio
@@ -127,19 +131,17 @@ class PageStage:
             headed=self.headed,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}") if self._server else None,
             browser=await self._given() if self._given else None,
+            patience=OWN_PATIENCE if self._server else PATIENCE,
         )
         self.browser = self._page.browser
 
     async def act(self, action: Action, before: Observation) -> Step:
-        """Do one action; its effect is worked out from pictures and states of both sides."""
-        step = await self.page.act(action, observation=before, after=False)
-        after = await self.page.observe(screenshot=self.screenshot)
-        if not self.effect:
-            return replace(step, after=after)
-        effect = effects.compare(
-            before.screenshot, after.screenshot, point=step.action.point, state_before=before, state_after=after
+        """Do one action with real input, observed before and after, with its effect."""
+        step = await self.page.act(
+            action, observation=before, screenshot=self.screenshot, effect=self.effect, renew=False
         )
-        return replace(step, after=after, effect=effect)
+        check_alive(self.page)
+        return step
 
     async def judge(self) -> Judgement | None:
         """None: such pages keep no score."""
@@ -165,19 +167,35 @@ class PageStage:
             server.close()
 
 
+def check_alive(page: AsyncPage) -> None:
+    """DataError where the browser or the renderer of a page has died: what was observed then is no page's state."""
+    browser = page.context.browser
+    if browser is not None and not browser.is_connected():
+        raise DataError("the browser has died")
+    if page.windows.held is not None and page.windows.held.crashed:
+        raise DataError("the page has crashed")
+
+
 async def _clean(page: AsyncPage) -> None:
     """Close other windows, drop cookies and storage of the last episode."""
-    for other in page.context.pages[1:]:
-        await other.close()
+    kept = await page.windows.usable()
+    for other in page.context.pages:
+        if other is not kept.page:
+            await other.close()
     await page.context.clear_cookies()
-    await page.tab.enter()
-    assert page.tab.session is not None
-    await page.tab.session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
-    await page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    await kept.enter()
+    assert kept.session is not None
+    await kept.session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    # By the debugger: `sessionStorage.clear()` in a page that is about to be left has been seen to crash it.
+    address = urlsplit(page.url)
+    store = {"securityOrigin": f"{address.scheme}://{address.netloc}", "isLocalStorage": False}
+    with contextlib.suppress(Exception):  # a page without an origin has no storage
+        await kept.session.send("DOMStorage.clear", {"storageId": store})
 
 
 async def _forget(page: AsyncPage) -> None:
-    """Empty the history, so that going back does not lead into an earlier episode."""
+    """Empty the history, so that going back does not lead into an earlier episode; number elements from 1."""
+    page.renumber()
     await page.tab.enter()
     assert page.tab.session is not None
     await page.tab.session.send("Page.resetNavigationHistory")

@@ -29,7 +29,7 @@ def unseen(element: Element, *, min_seen: float = 1 / 3) -> str | None:
     box = element.bbox
     if box is None or not (box.width > 0 and box.height > 0):
         return "too_small"
-    share = element.seen if evidence.pixels is None or evidence.unsure is None else min(element.seen, evidence.pixels)
+    share = element.seen if evidence.pixels is None or evidence.unsure is None else evidence.pixels
     if share >= min_seen:
         return None if min(box.width, box.height) >= SPECK else "too_small"
     lost = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuadata import claims, descriptions
-from cuadata.descriptions import Noun
+from cuadata.descriptions import Index, Noun
 from cuadata.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
@@ -31,7 +31,8 @@ def ambiguous(candidate: Candidate, *, min_seen: float = descriptions.GLIMPSE) -
     noun = reading.claim.phrase.target
     described = not noun.empty and descriptions.answers(noun, target)
     page = reading.page.observation
-    visible = reading.page.visible if min_seen == descriptions.GLIMPSE else descriptions.seen(page, min_seen=min_seen)
+    usual = min_seen == descriptions.GLIMPSE
+    visible = reading.page.visible if usual else Index(descriptions.seen(page, min_seen=min_seen))
     others = _others(noun if described else None, target, visible, page)
     if not others:
         return kept(_NAME)
@@ -41,8 +42,8 @@ def ambiguous(candidate: Candidate, *, min_seen: float = descriptions.GLIMPSE) -
     return rejected(_NAME, "target_ambiguous", evidence, configs=limited)
 
 
-def _others(noun: Noun | None, target: Element, visible: list[Element], page: Observation) -> list[Element]:
-    found = descriptions.matching(noun, visible) if noun is not None else descriptions.like(target, visible)
+def _others(noun: Noun | None, target: Element, visible: Index, page: Observation) -> list[Element]:
+    found = visible.matching(noun) if noun is not None else visible.like(target)
     rest = [one for one in found if one.id != target.id]
     return descriptions.distinct([target, *rest], page, keep=target.id)[1:] if rest else []
 

@@ -70,9 +70,9 @@ def _shared_description(candidate: Candidate, element: Element, reading: Reading
     """Another element that the same words mean; of several references each has to be plain by itself."""
     nouns = [noun for noun in reading.claim.phrase.references if descriptions.answers(noun, element)]
     if nouns:
-        found = descriptions.matching(nouns[0], reading.page.visible)
+        found = reading.page.visible.matching(nouns[0])
     elif element.name or element.text:
-        found = descriptions.like(element, reading.page.visible)
+        found = reading.page.visible.like(element)
     else:
         return None
     target = reading.page.element(candidate.example.target)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from cuadata import geometry
-from cuadata.judging import element_of, kept, page_of, rejected
+from cuadata import claims, geometry
+from cuadata.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import BBox, Element
@@ -29,14 +29,17 @@ _NOT_CHECKED: Final = "there is no page to measure the target on"
 
 def _element(candidate: Candidate) -> Element | None:
     """The target with its evidence: as the row names it, as the action does, or as the step recorded it."""
-    page = page_of(candidate)
-    found = element_of(candidate.example.target, page)
+    page = claims.read(candidate).page
+    found = page.element(candidate.example.target)
     if found is not None:
         return found
     wanted = candidate.example.action.element
-    if page is not None and wanted is not None:
-        return next((e for e in page.elements if e.id == wanted), None)
-    return candidate.step.target if candidate.step is not None else None
+    if page.observation is not None and wanted is not None:
+        return next((e for e in page.observation.elements if e.id == wanted), None)
+    recorded = candidate.step.target if candidate.step is not None else None
+    # Of an imported set only the box is known: nobody measured what is seen there.
+    imported = page.observation is None and recorded is not None and not recorded.evidence.rects
+    return None if imported else recorded
 
 
 def _gone(element: Element | None) -> bool:
@@ -98,7 +101,7 @@ def target_too_small(candidate: Candidate, *, min_side: float = SPECK) -> Verdic
         sizes = [(r.width, r.height) for r in element.evidence.rects]
     else:
         box = candidate.example.target.bbox if candidate.example.target is not None else None
-        if box is None:
+        if box is None or not (box.width > 0 and box.height > 0):
             return kept("target_too_small", not_checked=_NOT_CHECKED)
         sizes = [(box.width, box.height)]
     if any(min(size) >= 1 and sum(size) >= 2 * min_side for size in sizes):

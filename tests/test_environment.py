@@ -1,0 +1,273 @@
+"""The Gymnasium environments on real pages: rewards, ends, plans, isolation, and what happens when the browser dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from cuadata import browser, environment, environment_check, registration, registry
+from cuadata.errors import CallError, DataError
+from cuadata.types import Action, Condition, Element, Locator, Move, Point, Size, Task, Term
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[Any]:
+    with closing(environment.make("modal", screenshot=False)) as made:
+        yield made
+
+
+def solve(env: Any, task: Task | None = None, *, seed: int = 0) -> list[float]:
+    """The rewards of a task's solution, a step each."""
+    env.reset(seed=seed, options=None if task is None else {"task": task})
+    policy = registry.policies["oracle"]()
+    policy.reset(env.episode.task, 0)
+    rewards = []
+    while env.episode.ended == "running":
+        choice = policy.act(env.episode.observation, env.episode.prompt())
+        assert choice.action is not None, choice.failure
+        _, reward, _, _, info = env.step(choice.action)
+        assert info["error"] is None
+        rewards.append(round(reward, 6))
+    return rewards
+
+
+def plain(body: str, **fields: Any) -> Task:
+    made = Task(id="t/0", family="t", seed=0, instruction="Do it.", html=f"<title>T</title><body>{body}</body>")
+    return replace(made, **{"viewport": Size(800, 600), **fields})
+
+
+def named(env: Any, name: str) -> Element:
+    return next(e for e in env.episode.observation.elements if e.name == name and e.acts_on is None)
+
+
+@pytest.mark.parametrize("markup", ["radix", "native", "aria", "label", "shadow"])
+def test_the_reference_run_of_the_modal(env: Any, markup: str) -> None:
+    task = registry.families["modal"](4, markup=markup)  # type: ignore[call-arg]
+    assert solve(env, task) == [0, 0, 0, 0.1, 1.0]
+    assert (env.episode.exact, env.episode.ended, env.episode.raw) == (True, "success", pytest.approx(1.1))
+
+
+def test_a_wrong_radio_pays_two_hundredths_and_no_success(env: Any) -> None:
+    assert solve(env, registry.families["modal"](4, path="wrong_radio")) == [0, 0, 0, 0.02, 0, 0]  # type: ignore[call-arg]
+    assert (env.episode.exact, env.episode.default, env.episode.ended) == (False, True, "failure")
+
+
+@pytest.mark.parametrize("reveal", ["scroll_box", "scroll_page", "hover", "wait", "click", "slide", "drag"])
+def test_a_code_can_be_earned_in_every_way(env: Any, reveal: str) -> None:
+    rewards = solve(env, registry.families["code_entry"](2, reveal=reveal))  # type: ignore[call-arg]
+    assert [r for r in rewards if r] == [0.1, 0.1, 1.0] and env.episode.exact
+
+
+@pytest.mark.parametrize(("seed", "arrival"), [(2, "stacked"), (1, "chained")])
+def test_overlays_are_paid_one_by_one(env: Any, seed: int, arrival: str) -> None:
+    task = registry.families["overlays"](seed, arrival=arrival, count=3)  # type: ignore[call-arg]
+    rewards = solve(env, task)
+    assert rewards[:3] == [0.1, 0.1, 0.1] and rewards[-1] == 1.0 and env.episode.exact
+
+
+def test_a_room_of_the_gauntlet_and_its_skills_alone(env: Any) -> None:
+    make = registry.families["gauntlet"]
+    rewards = solve(env, make(3, rooms=1))  # type: ignore[call-arg]
+    assert env.episode.exact and sum(rewards) == pytest.approx(0.3 + 0.1 + 1 + 0.2 + 1 + 1)
+    rewards = solve(env, make(3, rooms=1, start="modal", until="modal"))  # type: ignore[call-arg]
+    assert env.episode.exact and rewards[-1] == pytest.approx(2.0)
+    assert solve(env, make(3, rooms=1, start="code"))[-1] == pytest.approx(2.0)  # type: ignore[call-arg]
+
+
+def test_gymnasium_accepts_it() -> None:
+    with closing(gymnasium.make("cuadata/modal-v0", seed=3, max_steps=4, disable_env_checker=True)) as made:
+        check_env(made.unwrapped, skip_render_check=True)
+        observation, info = made.reset()
+        assert observation["screenshot"].shape == (720, 1280, 3) and observation["screenshot"].std() > 5
+        assert info["seed"] != 3, "the first episode was the seed's, and check_env took it"
+    with closing(environment.make("overlays", seed=5, screenshot=False, render_mode="rgb_array")) as made:
+        _, info = made.reset()
+        assert (info["seed"], info["task"]) == (5, "overlays/5")
+        assert made.render() is None
+
+
+def test_text_is_read_through_the_format_and_a_plan_goes_one_call_a_turn(env: Any) -> None:
+    task = plain(
+        "<p><button onclick=\"this.nextElementSibling.disabled=false\">One</button>"
+        "<button disabled onclick=\"document.body.append(Object.assign(document.createElement('h1'),{textContent:'Two'}))\">"
+        "Two</button></p>",
+        terms=(Term(name="two", value=1.0, when=(Condition(role="heading", name="Two"),)),),
+        success=(Condition(role="heading", name="Two"),),
+    )  # fmt: skip
+    observation, _ = env.reset(options={"task": task})
+    one, two = named(env, "One").id, named(env, "Two").id
+    assert (
+        f"[{one}] button 'One'" in observation["axtree"] and f"[{two}] button 'Two', disabled" in observation["axtree"]
+    )
+    observation, reward, terminated, _, info = env.step(f"click({one})\nclick({two})\nclick({one})")
+    assert (reward, terminated, info["turns"]) == (1.0, True, 2)
+    assert info["rewards"] == {"two": 1.0} and info["effect"] == "local"
+    assert len(env.episode.steps) == 2
+    with pytest.raises(CallError, match="the episode is over; call reset"):
+        env.step("click(1)")
+
+
+def test_what_cannot_be_read_does_nothing_and_counts(env: Any) -> None:
+    env.max_steps = 2
+    try:
+        env.reset(options={"task": plain("<button>One</button>")})
+        before = env.episode.observation
+        _, reward, terminated, truncated, info = env.step("I am not sure.")
+        assert (reward, terminated, truncated, info["turns"]) == (0.0, False, False, 1)
+        assert info["failure"] and env.episode.observation is before
+        _, _, terminated, truncated, info = env.step("click(99)")
+        assert (terminated, truncated, info["ended"]) == (False, True, "budget")
+    finally:
+        env.max_steps = None
+
+
+def test_an_element_that_is_gone_is_refused_and_never_its_neighbour(env: Any, cases: Path) -> None:
+    html = (cases / "browser/B14-stale-reference-after-insert/page.html").read_text()
+    env.reset(options={"task": plain("", html=html)})
+    beta = named(env, "Beta")
+    loop, page = env._loop, env.stage.page
+    loop.run(page.evaluate("mutate()"), 5)
+    env.step(Action(type="click", element=beta.id))
+    assert loop.run(page.evaluate("document.body.dataset.last ?? null"), 5) in ("Beta", None)
+    env.reset(options={"task": plain("<button id=b onclick='document.title=1'>One</button><button>Two</button>")})
+    one = named(env, "One")
+    loop.run(page.evaluate("document.getElementById('b').remove()"), 5)
+    *_, info = env.step(Action(type="click", element=one.id))
+    assert info["error"].startswith("target_stale") and loop.run(page.title(), 5) == "T"
+
+
+def test_a_dialog_is_answered_and_told(env: Any, cases: Path) -> None:
+    html = (cases / "browser/B16-alert-dialog/page.html").read_text()
+    env.reset(options={"task": plain("", html=html)})
+    env.step(Action(type="click", point=Point(110, 60)))
+    (dialog,) = env.episode.observation.dialogs
+    assert (dialog.type, dialog.message) == ("confirm", "Delete 3 files?")
+    told = env._loop.run(env.stage.page.evaluate("document.body.dataset.answer"), 5)
+    assert told == str(dialog.accepted).lower()
+
+
+def test_a_pop_up_that_closes_itself_leaves_the_opener(cases: Path) -> None:
+    with browser.open(cases / "capture/B27-popup-closes-itself/page.html", viewport=Size(800, 600)) as page:
+        first = page.act(Action(type="click", point=Point(110, 55)))
+        second = page.act(Action(type="click", point=Point(70, 35)), observation=first.after)
+        third = page.act(Action(type="click", point=Point(110, 115)), observation=second.after)
+    assert [s.observation.title for s in (first, second, third)] == ["Opener", "Pop", "Opener"]
+    assert third.after is not None and third.after.title == "Next done"
+
+
+def test_nothing_of_one_episode_reaches_the_next(env: Any) -> None:
+    leave = "<script>localStorage.a=1;sessionStorage.b=2;document.cookie='c=3'</script><h1>One</h1>"
+    env.reset(options={"task": plain(leave)})
+    env.reset(options={"task": plain("<h1>Two</h1>")})
+    held = "[localStorage.a, sessionStorage.b, document.cookie, history.length].join()"
+    assert env._loop.run(env.stage.page.evaluate(held), 5) == ",,,1"
+    env.step(Action(type="back"))
+    assert named(env, "Two")
+
+
+def test_a_browser_that_dies_ends_the_episode_and_not_the_run() -> None:
+    with closing(environment.make("code_entry", screenshot=False, reveal="click")) as made:
+        made.reset(seed=1)
+        for process in children("--user-data-dir"):
+            os.kill(process, signal.SIGKILL)
+        *_, terminated, truncated, info = made.step(Action(type="hover", point=Point(5, 5)))
+        assert (terminated, truncated, info["ended"]) == (False, True, "error") and info["reason"]
+        assert solve(made, seed=1)[-1] == 1.0
+
+
+def children(word: str) -> list[int]:
+    """Processes of this one, at any depth, whose command line holds a word."""
+    found, level = [], [os.getpid()]
+    while level:
+        told = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", ",".join(map(str, level))], capture_output=True, text=True, check=False
+        )
+        level = [int(line) for line in told.stdout.split()]
+        found += level
+    lines = {p: Path(f"/proc/{p}/cmdline").read_text() for p in found if Path(f"/proc/{p}/cmdline").exists()}
+    return [p for p, line in lines.items() if word in line and "--type=" not in line]
+
+
+def test_a_page_that_does_not_open_is_bad_data(env: Any) -> None:
+    with pytest.raises(DataError, match="t/0: the page did not open"):
+        env.reset(options={"task": plain("", html=None, url="http://127.0.0.1:9/nothing")})
+
+
+def test_potential_terms_take_back_what_is_undone(env: Any) -> None:
+    ticked = Condition(role="checkbox", name="A", state="checked", value="true")
+    task = plain(
+        "<label><input type=checkbox>A</label>",
+        terms=(Term(name="a", value=0.5, kind="potential", when=(ticked,)),),
+        solution=(Move(action=Action(type="click"), locator=Locator(css="input")),) * 5,
+    )
+    env.reset(options={"task": task})
+    paid = [env.step(Action(type="click", element=named(env, "A").id))[1] for _ in range(5)]
+    assert paid == [0.5, -0.5, 0.5, -0.5, 0.5]
+
+
+def test_the_check_passes_what_is_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment_check, "MARKUPS", ("markup",))
+    report = environment_check.check("modal", [6])
+    assert report.problems == ()
+    fired = report.fired()
+    assert fired["submitted"].keys() >= {"solution", "markup=shadow", "every_action_thrice"}
+    assert set(fired["wrong_radio"]) <= {"wrong_radio", "repeat_click", "back_and_forth", "random"}
+
+
+class Planted:
+    """A family with a fault in its rewards; the fault is an option, so that one page serves all."""
+
+    name = "planted"
+    __name__ = "planted"
+
+    def __init__(self, fault: str) -> None:
+        self.fault = fault
+
+    def __call__(self, seed: int, *, path: Any = "solution") -> Task:
+        saved = Condition(role="heading", name="Saved")
+        chosen = Condition(role="radio", name="B", state="checked", value="true")
+        wanted = (
+            (Condition(role="textbox", name="B", state="checked", value="true"),) if self.fault == "dead" else (chosen,)
+        )
+        last = (Condition(role="button", name="Save"),) if self.fault == "wrong_path" else (saved, chosen)
+        button = "" if self.fault == "unsolvable" else "onclick=\"document.querySelector('h1').textContent='Saved'\""
+        radios = "".join(f"<label><input type=radio name=r id={n}>{n}</label>" for n in "AB")
+        clicks = {"solution": "#B", "wrong": "#A"}[path]
+        return plain(
+            f"<h1>Not yet</h1>{radios}<button id=s {button}>Save</button>",
+            id=f"planted/{seed}",
+            family="planted",
+            terms=(Term(name="chosen", value=0.1, when=wanted), Term(name="saved", value=1.0, when=last)),
+            success=(saved, chosen),
+            solution=tuple(Move(action=Action(type="click"), locator=Locator(css=c)) for c in (clicks, "#s")),
+        )
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("dead", "the term 'chosen' never fired on any path: it is dead"),
+        ("unsolvable", "seed 0, solution: the solution does not reach success"),
+        ("wrong_path", "the term 'saved' never fired"),
+    ],
+)
+def test_the_check_refuses_a_planted_fault(fault: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.families._found, "planted", Planted(fault))
+    monkeypatch.setattr(registration, "known", lambda name: name == "planted")
+    monkeypatch.setattr(environment_check, "wrong_paths", lambda family: ("wrong",))
+    report = environment_check.check("planted", [0], random_steps=2)
+    assert any(words in problem for problem in report.problems), report.problems
+    assert not report.plain()["passes"] and json.dumps(report.plain())
