@@ -65,11 +65,12 @@ class Scene:
         #: What can be referred to: seen, and called by a name that nothing else has.
         self.references = [e for e, n in zip(seen, called, strict=True) if n and called.count(n) == 1 and _plain(n)]
         self.targets = [one for one in self.references if one.interactive and one.point is not None]
+        index = descriptions.Index(seen)
         self.things: dict[str, list[Element]] = {}
         for thing in dict.fromkeys(noun(one, look.looks.get(one.id)) for one in self.targets):
             if thing:
                 meant = phrases.read(f"Click the {thing}").target
-                self.things[thing] = descriptions.matching(meant, seen)
+                self.things[thing] = index.matching(meant)
 
     def answer(
         self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
