@@ -87,7 +87,7 @@ def board(seed: int) -> Look:
 def test_nothing_trivial_predicts_the_target() -> None:
     balance, seen = spatial_balance.Balance(), list[spatial_balance.Seen]()
     seed = 0
-    while len(seen) < 400:
+    while len(seen) < 400:  # the interval is 4 points wide then
         found = spatial_truth.questions(Scene(board(seed)), Random(seed), tries=40)
         shown = [(seen_of(question),) for question in found]
         for _ in range(3):
@@ -168,6 +168,7 @@ def test_every_row_holds_by_an_independent_route(built: Path) -> None:
         page, shown = context.new_page(), ""
         for row in sorted(held, key=lambda one: one.image.sha256):
             if shown != row.image.sha256:
+                page.set_viewport_size({"width": row.viewport_width, "height": row.viewport_height})
                 page.set_content(again(row).html or "")
                 page.evaluate("() => Promise.all([...document.fonts].map((f) => f.load()))")
                 shown = row.image.sha256
