@@ -243,7 +243,7 @@ class _Maker:
         )
         for question in (q for q in standing if q.target is target):
             references = changed.scene.again(question)
-            if references is None or not _unanswered(changed.scene, question, references, kind):
+            if references is None or not spatial_truth.unanswered(changed.scene, question, references, kind):
                 self.counts["pairs that came to nothing"] += 1
                 continue
             pairing = self._pairing(question, kind)
@@ -377,14 +377,6 @@ def _number(element: Any) -> int | None:
     """The number of a generated element, as its family counts them; None for what cannot be moved."""
     digits = element.locator.css.removeprefix("#e")
     return int(digits) if digits.isdigit() else None
-
-
-def _unanswered(scene: Scene, question: Question, references: Sequence[Any], kind: str) -> bool:
-    """Whether nothing that is seen answers a question by the margin; where the target is covered, it must be unseen."""
-    finding, _, _ = scene.answer(question.kind, question.thing, question.stated, references)
-    here = next((e for e in scene.look.observation.elements if e.locator == question.target.locator), None)
-    gone = here is None if kind == "removed" else here is not None and here.seen == 0
-    return gone and not finding.fits and (finding.runner_up_margin is None or finding.runner_up_margin <= -0.1)
 
 
 def _still_true(scene: Scene, row: Grounding, used: Sequence[Question]) -> bool:
