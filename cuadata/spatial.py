@@ -93,7 +93,7 @@ def _begin(folder: Path, asked: tuple[Any, ...]) -> None:
 def _code_hash() -> str:
     """Changes where the generator or a family does."""
     here = Path(__file__).parent
-    rooms = {Path(inspect.getfile(families[name])).parent for name in spatial_pages.AXES}  # type: ignore[arg-type]
+    rooms = {Path(inspect.getfile(families[name])).parent for name in spatial_pages.AXES}
     held = hashlib.sha256()
     for file in sorted([*here.glob("spatial*"), *(one for room in rooms for one in room.glob("*.*"))]):
         held.update(file.read_bytes())

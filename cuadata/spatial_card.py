@@ -116,8 +116,9 @@ def section(told: dict[str, Any], asked: dict[str, Any]) -> str:
         f"{', '.join(told['browsers'])}. Every box is measured on the rendered page, every relation follows from the boxes."
     )
     lines += ["", f"![One example of each layout: target orange, references blue, rivals pink]({GRID})", ""]
-    lines += ["### Trivial predictors", "", "Share of questions by place that each gets right, less chance (1 / candidates), "
-              "in points, with the 95 % interval.", "", "| predictor | above chance | from | to |", "| --- | ---: | ---: | ---: |"]  # fmt: skip
+    what = "Share of questions by place that each gets right, less chance (1 / candidates), in points, with the 95 % interval."
+    lines += ["### Trivial predictors", "", what, ""]
+    lines += ["| predictor | above chance | from | to |", "| --- | ---: | ---: | ---: |"]
     for one in told["trivial_predictors"]:
         values = " | ".join(f"{100 * one[key]:+.1f}" for key in ("above_chance", "low", "high"))
         lines.append(f"| {one['predictor']} | {values} |")

@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from cuadata import ax, engine, image
 from cuadata.errors import DataError
@@ -129,7 +129,7 @@ class Looker:
         """Give the page back."""
         engine.engine()[0].run(self._close(), LIMIT)
 
-    def __enter__(self) -> Looker:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *of: object) -> None:

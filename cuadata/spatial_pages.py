@@ -45,6 +45,8 @@ VIEWPORTS: Final = (Size(1280, 720), Size(1024, 768), Size(1440, 900))
 #: Rows of one block, and questions by place that are chosen on one page.
 BLOCK: Final = 100
 _PLACES: Final = 5
+#: Renderings of one page in which a target is missing, at most.
+_WITHOUT: Final = 3
 #: Questions by name, look or use on one page.
 _NAMED: Final = 2
 #: So many are asked whatever they cost the balance.
@@ -221,9 +223,10 @@ class _Maker:
     def _variants(self, page: Page, used: Sequence[Question], options: dict[str, Any], rng: Random) -> None:
         """Minimal pairs that need another rendering: the target gone, or the reference elsewhere."""
         asked = [q for q in used if id(q) in self.places and _number(q.target) is not None]
-        lacking = self.job.infeasible * len(self.rows) - sum(r.action.type == "infeasible" for r in self.rows)
-        if asked and lacking > 0:
-            self._without(page, asked, options, rng)
+        for _ in range(_WITHOUT):
+            lacking = self.job.infeasible * len(self.rows) - sum(r.action.type == "infeasible" for r in self.rows)
+            if asked and lacking > 0:
+                self._without(page, asked, options, rng)
         if asked and rng.random() < 0.25:
             self._moved(page, rng.choice(asked), options, rng)
 
@@ -240,7 +243,7 @@ class _Maker:
         )
         for question in (q for q in standing if q.target is target):
             references = changed.scene.again(question)
-            if references is None or not _unanswered(changed.scene, question, references, kind):
+            if references is None or not spatial_truth.unanswered(changed.scene, question, references, kind):
                 self.counts["pairs that came to nothing"] += 1
                 continue
             pairing = self._pairing(question, kind)
@@ -374,14 +377,6 @@ def _number(element: Any) -> int | None:
     """The number of a generated element, as its family counts them; None for what cannot be moved."""
     digits = element.locator.css.removeprefix("#e")
     return int(digits) if digits.isdigit() else None
-
-
-def _unanswered(scene: Scene, question: Question, references: Sequence[Any], kind: str) -> bool:
-    """Whether nothing that is seen answers a question by the margin; where the target is covered, it must be unseen."""
-    finding, _, _ = scene.answer(question.kind, question.thing, question.stated, references)
-    here = next((e for e in scene.look.observation.elements if e.locator == question.target.locator), None)
-    gone = here is None if kind == "removed" else here is not None and here.seen == 0
-    return gone and not finding.fits and (finding.runner_up_margin is None or finding.runner_up_margin <= -0.1)
 
 
 def _still_true(scene: Scene, row: Grounding, used: Sequence[Question]) -> bool:

@@ -160,7 +160,7 @@ def _row(page: Page, text: str, perspective: str, target: Element | None, others
                 "browser": page.browser,
                 "cuadata": __version__,
             }
-        ),  # fmt: skip
+        ),
     )
 
 

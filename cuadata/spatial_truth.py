@@ -65,11 +65,12 @@ class Scene:
         #: What can be referred to: seen, and called by a name that nothing else has.
         self.references = [e for e, n in zip(seen, called, strict=True) if n and called.count(n) == 1 and _plain(n)]
         self.targets = [one for one in self.references if one.interactive and one.point is not None]
+        index = descriptions.Index(seen)
         self.things: dict[str, list[Element]] = {}
         for thing in dict.fromkeys(noun(one, look.looks.get(one.id)) for one in self.targets):
             if thing:
                 meant = phrases.read(f"Click the {thing}").target
-                self.things[thing] = descriptions.matching(meant, seen)
+                self.things[thing] = index.matching(meant)
 
     def answer(
         self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
@@ -210,3 +211,11 @@ def failure(question: Question, place: int) -> str:
         )
     names = " and ".join(one.relation.replace("_", " ") for one in question.stated)
     return f"{names}: fails by {-question.margins[place]:.2f}"
+
+
+def unanswered(scene: Scene, question: Question, references: Sequence[Sequence[Element]], kind: str) -> bool:
+    """Whether nothing that is seen answers a question by the margin; where the target is covered, it must be unseen."""
+    finding, _, _ = scene.answer(question.kind, question.thing, question.stated, references)
+    here = next((e for e in scene.look.observation.elements if e.locator == question.target.locator), None)
+    gone = here is None if kind == "removed" else here is not None and here.seen == 0
+    return gone and not finding.fits and (finding.runner_up_margin is None or finding.runner_up_margin <= -0.1)
