@@ -447,7 +447,7 @@ def test_a_changed_input_or_gate_is_read_again(recordings: Path, tmp_path: Path)
 
 
 def test_two_builds_into_one_folder_do_not_mix(recordings: Path, tmp_path: Path) -> None:
-    seen = []
+    seen: list[str] = []
 
     def told(what: str, done: int, of: int) -> None:
         if not seen:

@@ -17,7 +17,7 @@ from cuadata.rows import Example
 from cuadata.types import Point
 
 
-def annotations(case: Path) -> list[dict[str, Any]]:
+def annotated(case: Path) -> list[dict[str, Any]]:
     rows = [json.loads(line) for line in (case / "annotations.jsonl").read_text().splitlines()]
     return [{**row, "image": str(case / row["image"])} for row in rows]
 
@@ -31,7 +31,7 @@ def test_pictures_and_rows_are_grouped_by_what_they_show(cases: Path, hashed: bo
     pictures = [image.from_file(case / name, phash=hashed) for name in names]
     groups = [[names[n] for n in group] for group in duplicates.same_pixels(pictures)]
     assert groups == expect["image_groups"]
-    found = duplicates.row_groups(annotations(case), same=("instruction", "bbox_px"))
+    found = duplicates.row_groups(annotated(case), same=("instruction", "bbox_px"))
     assert found == expect["row_groups"] and len(found) == expect["rows_after_dedup"]
 
 
