@@ -14,7 +14,7 @@ from cuadata.errors import DataError
 from cuadata.image import from_file
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example
-from cuadata.types import Action, BBox, Effect, Element, Evidence, Observation, Outcome, Point, Size, Step, Trajectory
+from cuadata.types import Action, BBox, Effect, Element, Evidence, Observation, Outcome, Point, Size, Step, StepLabel, Trajectory
 
 START = page(320, 240)
 MENU = drawn(START, lambda d: d.rectangle((100, 40, 200, 160), fill="white", outline="black"))
@@ -38,7 +38,7 @@ def test_the_case_of_a_repeated_miss(cases: Path) -> None:
         made.append(step(line["step"], click(*line["point_css"]), None, before, after))
     found = labelling.label(Trajectory(id="t", instruction="", source="script", steps=tuple(made)))
     assert [one.effect.happened for one in found.steps if one.effect] == expect["effects"]
-    labels = [one.label for one in found.steps]
+    labels: list[StepLabel | None] = [one.label for one in found.steps]
     assert labels == expect["labels"]
     assert list(recovery.train_on(labels)) == expect["train_on"]
     assert list(recovery.keep_as_context(labels)) == expect["keep_as_context"]
