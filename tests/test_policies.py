@@ -173,6 +173,6 @@ def test_a_local_model_answers_and_tells_how_likely(arch: str, form: str, tmp_pa
     assert first.output and first.logprob is not None and first.logprob < 0
     assert (first.action is None) == (first.failure is not None)
     (again,) = acts(policy, seen, 1)
-    assert (again.output, again.logprob) == (first.output, pytest.approx(first.logprob))
+    assert again.output == first.output and again.logprob == pytest.approx(first.logprob)
     greedy = registry.policies["transformers_model"](model, form, new_tokens=6)
     assert acts(greedy, seen, 1)[0].output == acts(greedy, seen, 1)[0].output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -102,7 +103,8 @@ def test_a_recording_is_the_solution_and_the_file_a_family(file: Path, tmp_path:
             assert recorded.do(Action(type="click", element=target.id)).error is None
         recorded.close(Outcome(ended="success", success=True))
     file.write_text(FILE + "solution: by-hand\n")
-    with closing(environment.make(str(file), screenshot=False)) as env:
+    make: Any = environment.make
+    with closing(make(str(file), screenshot=False)) as env:
         env.reset(seed=0)
         assert [m.locator.css for m in env.episode.task.solution if m.locator] == ["#y", "#s"]
     (line,) = playing.play(

@@ -28,7 +28,7 @@ def test_public_methods_are_the_tools_and_nothing_else() -> None:
 
 @pytest.mark.browser
 def test_an_episode_by_tools() -> None:
-    env = trl_environment.tools("miniwob-click-checkboxes", reward="raw")()
+    env: Any = trl_environment.tools("miniwob-click-checkboxes", reward="raw")()
     told = env.reset(seed=5)
     assert isinstance(told, str) and told.startswith("Select ") and "checkbox" in told
     number = {line.split("'")[1]: int(line[1:].split("]")[0]) for line in told.splitlines() if line.startswith("[")}
@@ -38,7 +38,7 @@ def test_an_episode_by_tools() -> None:
     assert env.click(99).startswith("target_stale")
     assert "The episode is over: success." in env.click(number["Submit"])
     assert env.get_reward() == 1.0 and env.click(1) == "The episode is over: success."
-    seeing = trl_environment.tools("code_entry", screenshot=True, reveal="click")()
+    seeing: Any = trl_environment.tools("code_entry", screenshot=True, reveal="click")()
     picture, text = seeing.reset(seed=2)
     assert picture["image"].size == (1280, 720) and "Access code" in text["text"] or "code" in text["text"]
 
