@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -98,8 +99,6 @@ def _cell(value: Any) -> str:
 
 def _quoted(value: str) -> str:
     """A string as YAML reads it whatever is in it: JSON's strings are YAML's."""
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -163,5 +162,5 @@ def _gate(held: Mapping[str, Any]) -> str:
     from cuadata import gating
 
     usual = gating.defaults(held["name"])
-    changed = [f"{k}={v}" for k, v in held["thresholds"].items() if usual.get(k) != v]
+    changed = [f"{k}={json.dumps(v)}" for k, v in held["thresholds"].items() if usual.get(k) != v]
     return ":".join([held["name"], *changed])

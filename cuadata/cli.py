@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cuadata.commands.evaluate",
         "Score logged answers against a gold set, or a policy in an environment.",
     ),
+    "generate": ("cuadata.commands.generate", "Make datasets of generated pages: spatial relations and minimal pairs."),
     "list": ("cuadata.commands.list", "List sources, gates, families, formats, policies, rewards or reasons."),
     "observe": ("cuadata.commands.observe", "Observe a page; say why an element is kept or rejected."),
     "parity": ("cuadata.commands.parity", "Compare training prompts with live prompts and show the first difference."),

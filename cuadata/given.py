@@ -9,7 +9,7 @@ from typing import Any
 from cuadata import packing, schema
 from cuadata.errors import CallError, DataError
 from cuadata.journal import Entry, Journal, Summary
-from cuadata.rows import CONFIGS
+from cuadata.rows import CONFIGS, Rejected, Verdict
 
 
 def take(rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, keys: Sequence[str]) -> Summary:
@@ -42,9 +42,15 @@ def _entry(config: str, row: Any, place: str, journal: Journal, keys: Sequence[s
     kind = CONFIGS[config]
     try:
         typed = row if isinstance(row, kind) else schema.from_row(row, kind)
-        made = packing.entry(config, typed, packing.Store(journal), keys=keys, place=place)
+        said = {"verdict": _verdict(typed)} if isinstance(typed, Rejected) else {}
+        made = packing.entry(config, typed, packing.Store(journal), keys=keys, place=place, **said)
     except (ValueError, OSError) as error:
         raise DataError(str(error), place=place) from error
     if any(not picture.phash for picture in made.pictures):
         raise DataError("its picture does not decode", place=place)
     return made
+
+
+def _verdict(row: Rejected) -> Verdict:
+    """Why a row that is given as rejected was, so that it is counted under its reason."""
+    return Verdict(gate=row.gate, keep=row.keep, reason=row.reason, evidence=row.evidence, configs=row.configs)

@@ -113,12 +113,19 @@ def _bands(hashes: NDArray[np.uint64], count: int) -> Iterator[NDArray[np.uint64
 
 
 def ones(values: NDArray[np.uint64]) -> NDArray[Any]:
-    """Set bits of each 64-bit number. numpy counts them itself from 2.0 on; before, they are summed in pairs and bytes."""
+    """Set bits of each 64-bit number; numpy counts them itself from 2.0 on."""
     import numpy as np
 
     if hasattr(np, "bitwise_count"):
         counted: NDArray[Any] = np.bitwise_count(values)
         return counted
+    return summed_ones(values)
+
+
+def summed_ones(values: NDArray[np.uint64]) -> NDArray[Any]:
+    """The same, summed in pairs of bits, then in fours, then in bytes."""
+    import numpy as np
+
     u = np.uint64
     v = values - ((values >> u(1)) & u(0x5555555555555555))
     v = (v & u(0x3333333333333333)) + ((v >> u(2)) & u(0x3333333333333333))

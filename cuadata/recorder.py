@@ -148,7 +148,7 @@ def record(
             task = task_or_url if isinstance(task_or_url, Task) else None
             outcome = follow(recorder, policy, wanted, task, max_steps)  # type: ignore[arg-type]
         else:
-            outcome = policy(recorder) or Outcome(ended="success", success=None)  # type: ignore[operator]
+            outcome = policy(recorder) or Outcome(ended="success", success=None)
         recorder.close(outcome)
     return out
 

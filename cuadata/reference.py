@@ -10,7 +10,7 @@ from cuadata import recording_files, recording_lock, rows, types
 from cuadata.errors import DataError
 from cuadata.schema import columns
 
-_BLOCK = re.compile(r"<!-- fields of (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+_BLOCK = re.compile(r"<!-- fields of (\w+)(?: beyond (\w+))? -->\n.*?<!-- end -->", re.DOTALL)
 _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", bytes: "bytes"}
 
 
@@ -22,10 +22,16 @@ def kinds() -> dict[str, type]:
     return found
 
 
-def table(kind: type) -> str:
-    """The fields of a record as a Markdown table: name, form, and the note that says unit or meaning."""
+def table(kind: type, beyond: type | None = None) -> str:
+    """The fields of a record as a Markdown table: name, form, and the note that says unit or meaning.
+
+    `beyond`: leave out the fields that this record has too.
+    """
     lines = ["| field | form | meaning |", "|---|---|---|"]
+    known = set() if beyond is None else {column.name for column in columns(beyond)}
     for column in columns(kind):
+        if column.name in known:
+            continue
         form = _form(column.hint) + (" or null" if column.optional else "")
         must = "" if not column.required else " (always there)"
         note = column.note.replace("|", "\\|")
@@ -36,15 +42,16 @@ def table(kind: type) -> str:
 def fill(text: str) -> str:
     """A Markdown text with the table between `<!-- fields of NAME -->` and `<!-- end -->` written anew.
 
-    DataError where a name is none of a record's.
+    `<!-- fields of NAME beyond OTHER -->` leaves out the fields that OTHER has too. DataError where a name is none of a record's.
     """
     known = kinds()
 
     def one(match: re.Match[str]) -> str:
-        name = match[1]
-        if name not in known:
-            raise DataError(f"no record is named {name}; there are: {', '.join(sorted(known))}")
-        return f"<!-- fields of {name} -->\n{table(known[name])}\n<!-- end -->"
+        for name in filter(None, match.groups()):
+            if name not in known:
+                raise DataError(f"no record is named {name}; there are: {', '.join(sorted(known))}")
+        head = match[0].partition("\n")[0]
+        return f"{head}\n{table(known[match[1]], known.get(match[2] or ''))}\n<!-- end -->"
 
     return _BLOCK.sub(one, text)
 

@@ -78,7 +78,8 @@ _NO_INPUT = {"waitForElement", "waitForExpression", "close", "emulateNetworkCond
 
 
 def _devtools(held: Mapping[str, Any], path: Path, base: str | None) -> Script:
-    steps, start, viewport = [], None, None
+    steps: list[ScriptStep] = []
+    start, viewport = None, None
     pressed: list[str] = []
     for number, step in enumerate(held["steps"]):
         place = f"{path}, step {number}"
@@ -181,7 +182,9 @@ def _selenium(held: Mapping[str, Any], path: Path, base: str | None, test: str |
     name = test or next(iter(tests))
     root = base or str(held.get("url", ""))
     steps: list[ScriptStep] = []
-    start, frames, names = None, (), {}
+    start: str | None = None
+    frames: tuple[int | str, ...] = ()
+    names: dict[str, str] = {}
     for number, command in enumerate(tests[name].get("commands", ())):
         place = f"{path}, test '{name}', command {number}"
         word = str(command.get("command", ""))

@@ -266,7 +266,7 @@ class Planted:
 )
 def test_the_check_refuses_a_planted_fault(fault: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.families._found, "planted", Planted(fault))
-    monkeypatch.setattr(registration, "names", lambda: ["planted"])
+    monkeypatch.setattr(registration, "known", lambda name: name == "planted")
     monkeypatch.setattr(environment_check, "wrong_paths", lambda family: ("wrong",))
     report = environment_check.check("planted", [0], random_steps=2)
     assert any(words in problem for problem in report.problems), report.problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,8 @@ def _source(text: str) -> tuple[str, str]:
 
 
 def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    """Words between commas; a list in brackets is one word."""
+    return [word.strip() for word in re.split(r",(?![^\[]*\])", text) if word.strip()]
 
 
 def _fractions(text: str) -> dict[str, float]:

@@ -1,0 +1,71 @@
+"""Work in processes: in order, bounded, with its errors, and ended when it is done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuadata import work
+from cuadata.errors import CallError, DataError
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[work.Processes]:
+    with work.Processes(2) as held:
+        yield held
+
+
+def test_answers_come_in_the_order_of_the_work(processes: work.Processes) -> None:
+    assert list(processes.map(abs, range(-30, 0))) == list(range(30, 0, -1))
+    assert list(work.Here().map(abs, [-1, 2])) == [1, 2]
+    assert os.getpid() not in set(processes.map(eval, ["__import__('os').getpid()"] * 4))
+
+
+def test_no_more_work_is_taken_than_can_be_held(processes: work.Processes) -> None:
+    taken = []
+
+    def some() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    answers = processes.map(abs, some())
+    next(answers)
+    assert len(taken) <= work.AHEAD * 2 + 1
+    assert len(list(answers)) == 99
+
+
+def test_an_error_comes_out_where_its_answer_would_have(processes: work.Processes) -> None:
+    answers = processes.map(int, ["1", "x", "3"])
+    assert next(answers) == 1
+    with pytest.raises(ValueError, match="invalid literal"):
+        next(answers)
+    assert list(processes.map(abs, [-4])) == [4]
+
+
+def test_a_killed_process_is_said(tmp_path: Path) -> None:
+    with work.Processes(1) as held, pytest.raises(DataError, match="ended before its work was done"):
+        list(held.map(signal.raise_signal, [signal.SIGKILL]))
+
+
+def test_nothing_is_left_running() -> None:
+    with work.Processes(2) as held:
+        pids = set(held.map(eval, ["__import__('os').getpid()"] * 6))
+    for _ in range(50):
+        alive = [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+        if not alive:
+            break
+        time.sleep(0.1)
+    assert not alive
+
+
+def test_one_worker_is_this_process_and_none_is_a_mistake() -> None:
+    with work.workers(1) as held:
+        assert list(held.map(lambda x: os.getpid(), [1])) == [os.getpid()]  # nothing is pickled
+    with pytest.raises(CallError, match="give 1 or more"), work.workers(0):
+        pass
