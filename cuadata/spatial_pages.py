@@ -261,8 +261,10 @@ class _Maker:
         swap = (_number(rng.choice(movable)), _number(rng.choice(others)))
         changed = self._show(page.task.family, page.task.seed, {**options, "swap": swap}, "moved_reference")
         references = changed.scene.again(question)
-        again = references and changed.scene.question(question.kind, question.thing, question.stated, references)
-        if not again or again.target.locator == question.target.locator:
+        again = None
+        if references:
+            again = changed.scene.question(question.kind, question.thing, question.stated, references)
+        if again is None or again.target.locator == question.target.locator:
             self.counts["pairs that came to nothing"] += 1
             return
         pairing = self._pairing(question, "moved_reference")

@@ -156,7 +156,7 @@ def _scattered(rng: Random, sizes: Sequence[float], view: Size) -> list[tuple[fl
     """Anywhere, at least a fifth of a size apart; a shape that finds no room in 200 tries is halved until it does."""
     placed: list[tuple[float, float, float]] = []
     for size in sizes:
-        own = size
+        own, x, y = size, 10.0, 10.0
         for attempt in range(2000):
             own = own / 2 if attempt % 200 == 199 else own
             x, y = rng.uniform(10, view.width - own - 10), rng.uniform(10, view.height - own - 10)

@@ -195,6 +195,7 @@ def test_many_pages_step_at_one_time_and_a_group_shares_its_seed() -> None:
         assert len(set(observations["axtree"])) == 1 and observations["elements"].shape == (6, 256, 5)
         observations, _ = envs.reset(seed=100)
         assert len(set(observations["axtree"])) == 6 and envs.observation_space.contains(observations)
+        rewards, terminated, infos = [0.0] * 6, [False] * 6, {"exact_success": [False] * 6}
         while not all(e.ended != "running" for e in envs.episodes):
             answers = []
             for e in envs.episodes:

@@ -14,7 +14,20 @@ from cuadata.errors import DataError
 from cuadata.image import from_file
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example
-from cuadata.types import Action, BBox, Effect, Element, Evidence, Observation, Outcome, Point, Size, Step, StepLabel, Trajectory
+from cuadata.types import (
+    Action,
+    BBox,
+    Effect,
+    Element,
+    Evidence,
+    Observation,
+    Outcome,
+    Point,
+    Size,
+    Step,
+    StepLabel,
+    Trajectory,
+)
 
 START = page(320, 240)
 MENU = drawn(START, lambda d: d.rectangle((100, 40, 200, 160), fill="white", outline="black"))
