@@ -148,7 +148,7 @@ def record(
             task = task_or_url if isinstance(task_or_url, Task) else None
             outcome = follow(recorder, cast(Policy, policy), wanted, task, max_steps)
         else:
-            outcome = policy(recorder) or Outcome(ended="success", success=None)
+            outcome = policy(recorder) or Outcome(ended="success", success=None)  # pyright: ignore[reportCallIssue]
         recorder.close(outcome)
     return out
 
