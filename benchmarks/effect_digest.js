@@ -4,7 +4,7 @@
 // [data-ambient] mark are the page's own movement and are left out of both.
 (() => {
   const PAINT = ["color", "backgroundColor", "backgroundImage", "borderTopColor", "borderTopWidth", "borderBottomColor",
-    "borderBottomWidth", "outlineStyle", "outlineColor", "outlineWidth", "opacity", "visibility", "transform", "boxShadow", "backgroundPosition",
+    "borderBottomWidth", "outlineStyle", "outlineColor", "outlineWidth", "opacity", "visibility", "transform", "boxShadow", "backgroundPosition", "content",
     "textDecorationLine", "fontWeight", "fontSize", "fill", "stroke"];
   const PSEUDO = ["content", "color", "backgroundColor", "backgroundImage", "opacity", "transform", "display"];
   const hash = text => { let h = 5381; for (let i = 0; i < text.length; i++) h = (h * 33 ^ text.charCodeAt(i)) >>> 0; return h; };

@@ -37,6 +37,28 @@ class Scenario:
         return "dev" if self.site in ("miniwob", "todomvc") else "test"
 
 
+#: Classes that recall is told by -> the kinds of scenarios in them.
+CLASSES = {
+    "small control": "tick tick_all radio star cell delete",
+    "text": "type type_one type_space type_secret delete_one step badge text enter enter_empty",
+    "focus": "focus focus_key",
+    "colour": "colour row_selected invalid theme progress shade raster",
+    "panel": "menu menu_close menu_card sidebar collapse collapse_card modal modal_close tab dialog select tree open icon edit toast",
+    "page": "submit page link filter filter_empty table_search table_sort table_length table_page press shape",
+    "scroll": "scroll scroll_small scroll_end drag slider",
+    "late": "late",
+    "state only": "below_fold",
+    "moves alone": "spinner clock video pulse bar marquee all caret",
+}  # fmt: skip
+
+
+def class_of(kind: str) -> str:
+    """The class of a kind of scenario: an effect beside movement, one of `CLASSES`, or an input that does nothing."""
+    if "_beside_" in kind:
+        return "beside movement"
+    return next((name for name, kinds in CLASSES.items() if kind in kinds.split()), "dead input")
+
+
 #: Begin a MiniWoB episode that does not run out; its mark of every click is no part of the page.
 _EPISODE = (
     "document.getElementById('click-canvas').style.display='none';core.EPISODE_MAX_TIME=100000;"
@@ -204,9 +226,9 @@ _TODO_AMBIENT: list[tuple[str, tuple[Any, ...], bool, tuple[tuple[str, int, int]
     ("spinner", ("click", "#header h1"), False, (("spinner", 1000, 200),), "vanillajs"),
     ("clock", ("at", 120, 640), False, (("clock", 1000, 30),), "mithril"),
     ("video", ("click", "#header h1"), False, (("video", 60, 300),), "knockoutjs"),
-    ("marquee", ("at", 120, 640), False, (("marquee", 20, 20),), "angularjs"),
+    ("marquee", ("click", "#header h1"), False, (("marquee", 20, 20),), "angularjs"),
     ("pulse", ("click", "#header h1"), False, (("pulse", 1000, 400),), "ractive"),
-    ("bar", ("at", 120, 640), False, (("bar", 900, 500),), "canjs"),
+    ("bar", ("click", "#header h1"), False, (("bar", 900, 500),), "canjs"),
     ("tick_beside_spinner", ("click", "#todo-list .toggle"), True, (("spinner", 300, 240),), "vanillajs"),
     ("tick_beside_video", ("click", "#todo-list .toggle"), True, (("video", 60, 300),), "ractive"),
     ("edit_beside_clock", ("double", "#todo-list label"), True, (("clock", 1000, 30),), "vanillajs"),
@@ -218,7 +240,7 @@ def _todo() -> list[Scenario]:
     made = []
     rows = [(kind, before, do, effect, apps, ()) for kind, before, do, effect, apps in _TODO]
     for kind, do, effect, ambient, app in _TODO_AMBIENT:
-        rows.append((kind, (*_TWO, ("at", 120, 640)), do, effect, app, ambient))
+        rows.append((kind, (*_TWO, ("at", 700, 660)), do, effect, app, ambient))
     for kind, before, do, effect, apps, ambient in rows:
         for app in apps.split():
             look = (0.25, 0.6, 1.0, 1.5, 2.0) if kind == "late" else (0.35,)

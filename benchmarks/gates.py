@@ -1,6 +1,6 @@
 """How fast gates are: python benchmarks/gates.py [--examples 4000] [--json]
 
-Examples with page evidence (30 elements a page, half of the instructions spatial) go through every gate that looks at no
+Examples with page evidence (30 elements and four instructions a page, half of them spatial) go through every gate that looks at no
 picture, as a build does it, on two processes. Printed are examples a second, processor time by gate, what gates share of an
 example (its instruction read, its page looked up) on a line of its own, and the time for one page of 20,000 elements. A loop
 of plain additions is timed beside them, so that machines can be compared, and one machine with itself under load.
@@ -76,13 +76,10 @@ def row(one: Element) -> Target:
     )  # fmt: skip
 
 
-def candidate(number: int, target: Element, elements: Sequence[Element], text: str, *more: Any) -> Candidate:
+def candidate(number: int, target: Element, page: Observation, text: str, *more: Any) -> Candidate:
     """A click on an element, as a trajectory of one step yields it."""
     reference, relation = more if more else (None, None)
     action = Action(type="click", point=target.point, element=target.id)
-    page = Observation(
-        screenshot=SHOT, viewport=VIEWPORT, url="https://a.test/", time=1e9 - 0.2, elements=tuple(elements)
-    )
     step = Step(index=0, time=1e9, observation=page, action=action, target=target, effect=Effect(kind="local"))
     made = Example(
         id=f"t{number}/0", trajectory_id=f"t{number}", step_index=0, image=SHOT, image_width=1280, image_height=720,
@@ -95,25 +92,30 @@ def candidate(number: int, target: Element, elements: Sequence[Element], text: s
 
 
 def make(count: int, seed: int) -> list[Candidate]:
-    """Examples on pages of 30 elements, every page with its own names."""
+    """Examples on pages of 30 elements, four instructions a page, every page with its own names."""
     chance = random.Random(seed)
-    found = []
-    for number in range(count):
+    found: list[Candidate] = []
+    while len(found) < count:
         names = chance.sample([f"{word} {kind} {chance.randrange(40)}" for word in WORDS for kind in KINDS], 30)
-        grid = [
+        grid = tuple(
             element(place + 1, chance.choice(ROLES), name, BBox(40 + place % 6 * 200, 40 + place // 6 * 120, 120, 36))
             for place, name in enumerate(names)
-        ]
-        place = chance.randrange(30)
-        if number % 2:
-            target = grid[place]
-            found.append(candidate(number, target, grid, f"Click on the '{target.name}' {target.role}"))
-        else:
-            other = place - 1 if place % 6 else place + 1
-            relation: Relation = "right_of" if other < place else "left_of"
-            text = f"Click on the nearest {grid[place].role} {relation.replace('_', ' ')} '{grid[other].name}'"
-            found.append(candidate(number, grid[place], grid, text, grid[other], relation))
-    return found
+        )
+        page = Observation(screenshot=SHOT, viewport=VIEWPORT, url="https://a.test/", time=1e9 - 0.2, elements=grid)
+        for place in chance.sample(range(30), 4):
+            found.append(_instructed(len(found), place, page))
+    return found[:count]
+
+
+def _instructed(number: int, place: int, page: Observation) -> Candidate:
+    """A direct instruction or a spatial one, in turn."""
+    target = page.elements[place]
+    if number % 2:
+        return candidate(number, target, page, f"Click on the '{target.name}' {target.role}")
+    other = page.elements[place - 1 if place % 6 else place + 1]
+    relation: Relation = "right_of" if other.id < target.id else "left_of"
+    text = f"Click on the nearest {target.role} {relation.replace('_', ' ')} '{other.name}'"
+    return candidate(number, target, page, text, other, relation)
 
 
 def without_pictures() -> tuple[gating.Chosen, ...]:
@@ -163,8 +165,9 @@ def per_gate(candidates: Sequence[Candidate]) -> dict[str, float]:
 
 def big_page(count: int = 20_000) -> float:
     """Seconds of the processor for all gates on one example of a page of so many elements."""
-    grid = [element(n, "button", f"Item {n}", BBox(n % 200 * 6.0, n // 200 * 7.0, 5, 5)) for n in range(count)]
-    one = candidate(0, grid[700], grid, "Click on the nearest button left of 'Item 701'", grid[701], "left_of")
+    grid = tuple(element(n, "button", f"Item {n}", BBox(n % 200 * 6.0, n // 200 * 7.0, 5, 5)) for n in range(count))
+    page = Observation(screenshot=SHOT, viewport=VIEWPORT, time=1e9 - 0.2, elements=grid)
+    one = candidate(0, grid[700], page, "Click on the nearest button left of 'Item 701'", grid[701], "left_of")
     return best(lambda: through([one])[1])
 
 

@@ -27,7 +27,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from effect_scenarios import SCENARIOS, Scenario
+from effect_scenarios import SCENARIOS, Scenario, class_of
 from PIL import Image, ImageChops
 from playwright.sync_api import Error, Page, sync_playwright
 
@@ -192,25 +192,52 @@ class Unexpected(Exception):
 
 
 class Shelf:
-    """Pictures by the content of their pixels; what differs little from the picture before is stored as a patch of it."""
+    """Pictures by the content of their pixels; what differs little from another picture is stored as a patch of it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.first: dict[str, tuple[str, bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
 
-    def put(self, png: bytes, onto: bytes | None = None) -> str:
-        """Store a picture once: its file name, with `@x,y` where it is a patch to be laid on the picture `onto`."""
-        picture, place = Image.open(io.BytesIO(png)).convert("RGB"), ""
-        if onto is not None:
-            box = ImageChops.difference(picture, Image.open(io.BytesIO(onto)).convert("RGB")).getbbox()
-            if box is None:
-                return self.put(onto)
-            picture, place = picture.crop(box), f"@{box[0]},{box[1]}"
+    def before(self, png: bytes, page: str) -> str:
+        """Store the picture before an action: its file name, or a patch of the first one of that page."""
+        held = self.first.get(page)
+        if held is None:
+            name = self._whole(png)
+            self.first[page] = (name, png)
+            return name
+        box = differing_box(png, held[1])
+        if box is None:
+            return held[0]
+        return f"{self._part(png, box)}@{held[0]}" if _area(box) < 0.5 * WIDTH * HEIGHT else self._whole(png)
+
+    def other(self, png: bytes, before: bytes, name: str) -> str:
+        """Store a picture as a patch to be laid on the picture before, whose name is `name`."""
+        box = differing_box(png, before)
+        return name if box is None else self._part(png, box)
+
+    def _whole(self, png: bytes) -> str:
+        return self._store(Image.open(io.BytesIO(png)).convert("RGB"))
+
+    def _part(self, png: bytes, box: tuple[int, int, int, int]) -> str:
+        return f"{self._store(Image.open(io.BytesIO(png)).convert('RGB').crop(box))}@{box[0]},{box[1]}"
+
+    def _store(self, picture: Image.Image) -> str:
         name = hashlib.sha256(repr(picture.size).encode() + picture.tobytes()).hexdigest()[:16] + ".webp"
         path = self.folder / name
         if not path.exists():
             picture.save(path, "WEBP", lossless=True, quality=60, method=4)
-        return name + place
+        return name
+
+
+def differing_box(png: bytes, other: bytes) -> tuple[int, int, int, int] | None:
+    """The box (left, top, right, bottom) where two pictures differ; None where they are equal."""
+    one, two = (Image.open(io.BytesIO(data)).convert("RGB") for data in (png, other))
+    return ImageChops.difference(one, two).getbbox()
+
+
+def _area(box: tuple[int, int, int, int]) -> int:
+    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def telling(states: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -229,21 +256,41 @@ def telling(states: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
+def pruned(value: Any) -> Any:
+    """A state without the entries that say nothing, which reading fills in."""
+    if isinstance(value, dict):
+        held = {key: pruned(one) for key, one in value.items() if key not in ("viewport", "bbox", "scroll")}
+        kept = {key: one for key, one in held.items() if one not in (None, False, "", {}, [])}
+        return kept | {key: value[key] for key in ("viewport", "bbox", "scroll") if key in value}
+    return [pruned(one) for one in value] if isinstance(value, list) else value
+
+
+def named(elements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Elements with a name and a role, which are always written."""
+    return [{"name": "", **element} for element in elements]
+
+
+def state_of(state: dict[str, Any]) -> dict[str, Any]:
+    """A state as it is written."""
+    kept: dict[str, Any] = pruned(state)
+    return kept | {"elements": named(kept.get("elements", []))}
+
+
 def record(scenario: Scenario, taken: dict[str, Any], shelf: Shelf) -> dict[str, Any]:
     """The line of `labels.jsonl`."""
     effect = bool(taken["changed"])
     if scenario.effect is not None and effect != scenario.effect:
         raise Unexpected(f"written as effect {scenario.effect}, the DOM says {taken['changed'][:5]}")
     before = taken["frames"][-1]
-    name = shelf.put(before)
-    still = [shelf.put(frame, before) for frame in taken["frames"][:-1]]
+    name = shelf.before(before, scenario.page)
+    still = [shelf.other(frame, before, name) for frame in taken["frames"][:-1]]
     states = telling([*taken["states"][:: FRAMES - 1][:1], *taken["states"][-2:]])
-    after = [[moment, shelf.put(png, before)] for moment, png in taken["after"]]
+    after = [[moment, shelf.other(png, before, name)] for moment, png in taken["after"]]
     return {
         "id": scenario.id,
         "site": scenario.site,
         "half": scenario.half,
-        "class": scenario.kind,
+        "class": class_of(scenario.kind),
         "effect": effect,
         "why": [path.split(" > ")[-1] or "address, title or scroll" for path in taken["changed"][:3]],
         "before": name,
@@ -251,9 +298,9 @@ def record(scenario: Scenario, taken: dict[str, Any], shelf: Shelf) -> dict[str,
         "after": after[-1][1],
         "frames": after if len(after) > 1 else [],
         "point": taken["point"],
-        "state_still": states[0],
-        "state_before": states[1],
-        "state_after": states[2],
+        "state_still": state_of(states[0]) if states[0] != states[1] else None,
+        "state_before": state_of(states[1]),
+        "state_after": state_of(states[2]),
     }
 
 

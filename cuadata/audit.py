@@ -57,7 +57,7 @@ class Review:
         if self.reference is None:
             return None
         held = (one for one in DIRECTIONS.values() if relations.holds(one, self.target, [self.reference]).holds)
-        return next(held, None)
+        return next(held, None)  # pyright: ignore[reportReturnType]
 
     @property
     def misaligned(self) -> float:

@@ -103,7 +103,8 @@ def _words(one: Judged) -> str:
 
 def propose(actions: Sequence[Judged], limits: Thresholds) -> Iterable[Proposal]:
     """For each threshold on the pictures, the widest span of values with the fewest errors, the others as they are."""
-    seen = [one for one in actions if not one.measured.state]
+    # What states or the focus decided says nothing of thresholds on pictures.
+    seen = [one for one in actions if not one.measured.state and one.under(limits) is one.measured.happened]
     for name, ceiling in (("similarity", 1.0), ("shift", 64.0), ("block", 64.0)):
         values = {min(max(float(getattr(one, name)), 0.0), ceiling) for one in seen}
         edges = sorted({0.0, ceiling, *values})

@@ -67,7 +67,10 @@ def read(candidate: Candidate) -> Reading:
     last = _last
     if last is not None and last[0] is candidate:
         return last[1]
-    page = _page(page_of(candidate))
+    observation = page_of(candidate)
+    # Several instructions are of one page.
+    shared = last is not None and observation is not None and last[1].page.observation is observation
+    page = last[1].page if last is not None and shared else _page(observation)
     reading = Reading(_claim(candidate, page), page)
     _last = candidate, reading
     return reading

@@ -16,7 +16,7 @@ from cuadata.ambient import Ambient, moving
 from cuadata.differences import Difference, differences, focused, focused_field, label, match
 from cuadata.geometry import contains, grown, intersection, union
 from cuadata.image import BadImage, header
-from cuadata.pictures import Picture, check_png, encoded, load, lossy
+from cuadata.pictures import Picture, check_png, encoded, is_jpeg, like_jpeg, load, lossy
 from cuadata.pixels import Change, Thresholds, change
 from cuadata.ssim import Crop
 from cuadata.types import BBox, Effect, EffectKind, Observation, Point
@@ -79,7 +79,11 @@ class Look:
 
 
 def look(before: Picture | None, after: Picture | None, ambient: Sequence[Picture], limits: Thresholds) -> Look:
-    """What the pictures say, without the states. Equal bytes are equal pictures and are not decoded."""
+    """What the pictures say, without the states.
+
+    Equal bytes are equal pictures and are not decoded. Where one of the two is a JPEG, the other is compared after the same
+    loss, and the similarity is that of what was compared.
+    """
     if before is None or after is None:
         which = " and ".join(name for name, one in (("before", before), ("after", after)) if one is None)
         return Look(absent=True, problem=f"there is no picture {which} the action")
@@ -97,6 +101,11 @@ def look(before: Picture | None, after: Picture | None, ambient: Sequence[Pictur
         words = f"the picture's size changed from {sizes[0]} to {sizes[1]} px"
         return Look(size_changed=True, problem=words, width=first.shape[1])
     moved = _ambient(first, ambient, limits)
+    # One of two was stored as JPEG: the other takes the same loss, which leaves what really differs.
+    if other_bytes is not None and is_jpeg(other_bytes) and not one_lossy:
+        first = like_jpeg(first, other_bytes)
+    elif one_bytes is not None and is_jpeg(one_bytes) and not other_lossy:
+        second = like_jpeg(second, one_bytes)
     seen = change(first, second, moved, limits, lossy=one_lossy or other_lossy)
     return Look(change=seen, ambient=moved, width=first.shape[1])
 

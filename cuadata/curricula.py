@@ -36,7 +36,7 @@ def skills(text: str) -> tuple[Skill, ...]:
     found = []
     for part in (p.strip() for p in text.split(",") if p.strip()):
         family, *settings = part.split(":")
-        if family not in registration.names():
+        if not registration.known(family):
             raise CallError(f"no family is named '{family}'; there are: {', '.join(registration.families())}")
         found.append(Skill(part, family, policy_runs.options(settings)))
     if not found:

@@ -144,11 +144,16 @@ class Index:
         if texts is None:
             texts = self._texts = {}
             for one in self.elements:
-                for said in spoken(one):
-                    if said in texts:
-                        texts[said].append(one)
+                name = one.name
+                if one.text == name and not one.attributes and len(name) <= 512:
+                    said: tuple[str, ...] = (_normal(name),)
+                else:
+                    said = spoken(one)
+                for way in said:
+                    if way in texts:
+                        texts[way].append(one)
                     else:
-                        texts[said] = [one]
+                        texts[way] = [one]
         return texts.get(text, [])
 
     def matching(self, noun: Noun) -> list[Element]:
@@ -197,9 +202,9 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     A label and its control are one thing, and so are an element and what lies inside it: clicking the one is clicking the
     other. Of each such pair the element with the id `keep` stays, else the first in document order.
     """
-    if len(matches) < 2:
-        return list(matches)
     nested = any(one.parent is not None for one in matches)
+    if len(matches) < 2 or not (nested or any(one.acts_on is not None for one in matches)):
+        return sorted(matches, key=lambda one: one.id != keep)
     parents = {one.id: one.parent for one in page.elements} if nested else {}
     found: list[Element] = []
     ids: set[int] = set()

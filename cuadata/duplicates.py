@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
@@ -21,19 +22,21 @@ def key(example: Example) -> str:
     are duplicates if their pictures show the same pixels, see `same_pixels`.
     """
     action = example.action
-    done = [getattr(action, name) for name in _OF_THE_ACTION]
+    done = _of_the_action(action)
     box = example.target.bbox if example.target is not None else None
     parts = (
         f"{example.image.width}x{example.image.height} {example.image.phash}",
         " ".join(example.instruction.split()),
-        repr((done, _whole(action.point), _whole(action.end))),
-        "" if box is None else repr(_whole_box(box)),
+        f"{done} {_whole(action.point)} {_whole(action.end)}",
+        "" if box is None else f"{_whole_box(box)}",
     )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
 #: Everything that an action is, but for where, and for its element's number.
-_OF_THE_ACTION: Final = tuple(one.name for one in fields(Action) if one.name not in ("element", "point", "end"))
+_of_the_action: Final = operator.attrgetter(
+    *(one.name for one in fields(Action) if one.name not in ("element", "point", "end"))
+)
 
 
 def _whole(point: Point | None) -> tuple[float, float] | None:

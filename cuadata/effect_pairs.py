@@ -2,8 +2,8 @@
 
 A line of `labels.jsonl` holds `id`, `effect` (true or false), `before` and `after`; and, where there are any, `class`,
 `site`, `half`, `ambient` (pictures), `frames` ([seconds, picture] after the action, for late effects), `point` ([x, y],
-CSS px), `state_before`, `state_after`, `state_still`. A picture is a file under `pictures/` beside the labels, or
-`NAME@X,Y`: a patch whose corner is laid on the picture before at that place.
+CSS px), `state_before`, `state_after`, `state_still`. A picture is a file under `pictures/` beside the labels;
+`NAME@X,Y` is a patch whose corner is laid on the picture before at that place, `NAME@X,Y@BASE` one laid on the file BASE.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ class Pair:
 
     def picture(self, name: str) -> NDArray[np.uint8]:
         """A picture of the pair, (height, width, 3). DataError where it cannot be read."""
-        file, _, place = name.partition("@")
-        if Path(file).name != file:
+        file, *rest = name.split("@")
+        if any(Path(part).name != part for part in (file, *rest)):
             raise DataError(f"picture {name} leads out of the folder of pictures", place=self.id)
         try:
             pixels = pictures.load(self.folder / PICTURES / file)
-            if not place:
+            if not rest:
                 return pixels
-            left, top = (int(number) for number in place.split(","))
-            whole = self.picture(self.before).copy()
+            left, top = (int(number) for number in rest[0].split(","))
+            whole = self.picture(rest[1] if len(rest) > 1 else self.before).copy()
             whole[top : top + pixels.shape[0], left : left + pixels.shape[1]] = pixels
         except (BadImage, OSError, ValueError) as error:
             raise DataError(f"picture {name}: {error}", place=self.id) from error

@@ -80,12 +80,12 @@ def recordings(paths: Sequence[Path], *, again: bool, write: bool, as_json: bool
     total = labelling.statistics(held)
     sources = sorted({one.trajectory.source for one in held})
     groups = {source: [one for one in held if one.trajectory.source == source] for source in sources}
-    rows = [_row(source, labelling.statistics(group)) for source, group in groups.items()]
-    if len(rows) > 1:
-        rows.append(_row("all", total))
-    head = ["acted", "steps", "no effect", "repeated", "detours", "recoveries", "progress", "unknown", "longest run",
-            "changed course", "tries"]  # fmt: skip
-    printing.table("effects of the steps", head, rows)
+    columns = {source or "?": labelling.statistics(group) for source, group in groups.items()}
+    if len(columns) > 1:
+        columns["all"] = total
+    figures = {name: _figures(held) for name, held in columns.items()}
+    rows = [[line, *(held[line] for held in figures.values())] for line in _figures(total)]
+    printing.table("steps by who acted", ["", *figures], rows)
     if as_json:
         printing.data(
             {
@@ -113,21 +113,23 @@ def _summary(one: Labelled) -> dict[str, Any]:
     }
 
 
-def _row(name: str, figures: Statistics) -> list[str]:
-    course = figures.changed_course
-    return [
-        name or "?",
-        str(figures.steps),
-        str(figures.no_effect),
-        str(figures.no_effect_repeat),
-        str(figures.detour),
-        str(figures.recovery),
-        str(figures.progress),
-        str(figures.unknown),
-        str(figures.longest_run),
-        "-" if course is None else f"{100 * course:.0f} %",
-        "-" if figures.median_tries is None else f"{figures.median_tries:g}",
-    ]
+def _figures(held: Statistics) -> dict[str, str]:
+    course, tries = held.changed_course, held.median_tries
+    return {
+        "recordings": str(held.trajectories),
+        "steps": str(held.steps),
+        "no effect": str(held.no_effect),
+        "of these repeated": str(held.no_effect_repeat),
+        "detours": str(held.detour),
+        "recoveries": str(held.recovery),
+        "progress": str(held.progress),
+        "effect not known": str(held.unknown),
+        "longest run of one action": str(held.longest_run),
+        "longest run without effect": str(held.longest_stuck),
+        "no effect, then another action": "-" if course is None else f"{100 * course:.0f} %",
+        "tries until recovery, median": "-" if tries is None else f"{tries:g}",
+        "failures not recovered from": str(held.unrecovered),
+    }
 
 
 def calibrated(paths: Sequence[Path], labels: Path, as_json: bool) -> None:

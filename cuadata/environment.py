@@ -61,9 +61,9 @@ def told(observation: Observation, task: Task, space: spaces.Dict) -> Observed:
     """An observation as the space describes it. DataError where the picture has another size than the space."""
     seen = prompts.visible(observation.elements)
     rows = np.full(space["elements"].shape, -1, np.float32)
-    for row, element in zip(rows, seen, strict=False):
+    for place, element in enumerate(seen[: len(rows)]):
         if element.bbox is not None:
-            row[:] = (element.id, element.bbox.x, element.bbox.y, element.bbox.width, element.bbox.height)
+            rows[place] = (element.id, element.bbox.x, element.bbox.y, element.bbox.width, element.bbox.height)
     np.clip(rows, -FARTHEST, FARTHEST, out=rows)
     held: Observed = {
         "axtree": "\n".join(map(prompts.element_line, seen))[:LONGEST_PAGE],

@@ -86,6 +86,8 @@ def _mean(values: Sequence[float]) -> float:
 
 def choices(family: str, option: str) -> tuple[str, ...]:
     """The values that a family's option can take, from its signature; empty where it has no such option."""
+    if registration.is_file(family):
+        return ()
     name = "miniwob" if family.startswith(registration.MINIWOB) else family
     function = registry.families[name]
     if option not in inspect.signature(function).parameters:
@@ -109,7 +111,7 @@ def check(
     **options: Any,
 ) -> Report:
     """Play everything on these seeds and judge it. CallError for a family that is none, or terms that cannot be right."""
-    if family not in registration.names():
+    if not registration.known(family):
         raise CallError(f"no family is named '{family}'; there are: {', '.join(registration.families())}, miniwob-TASK")
     first = registration.task(family, seeds[0], **options)
     check_terms(first)

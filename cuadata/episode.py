@@ -89,8 +89,13 @@ class Episode:
         return self._observation
 
     async def play(self, action: Action, *, output: str | None = None, logprob: float | None = None) -> Turn:
-        """Do one action. ValueError where the episode is over or has not begun."""
+        """Do one action; one that names an element is aimed at it as it is now, wherever it was when it was chosen.
+
+        ValueError where the episode is over or has not begun.
+        """
         before = self._go_on()
+        if action.element is not None:
+            action = replace(action, point=None)
         try:
             step = await self.stage.act(action, before)
             rewards = await self._judge(step)

@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from cuadata import packing, schema
 from cuadata.errors import CallError, DataError
 from cuadata.journal import Entry, Journal, Summary
-from cuadata.rows import CONFIGS
+from cuadata.rows import CONFIGS, Rejected, Verdict
 
 
 def take(rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, keys: Sequence[str]) -> Summary:
@@ -29,7 +31,7 @@ def take(rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, ke
         for config, held in rows.items():
             for place, row in enumerate(held):
                 made = _entry(config, row, f"{config} given, row {place}", journal, keys)
-                seen.update(bytes(made.row))
+                seen.update(_without_places(made))
                 count += 1
                 yield made
 
@@ -42,9 +44,23 @@ def _entry(config: str, row: Any, place: str, journal: Journal, keys: Sequence[s
     kind = CONFIGS[config]
     try:
         typed = row if isinstance(row, kind) else schema.from_row(row, kind)
-        made = packing.entry(config, typed, packing.Store(journal), keys=keys, place=place)
+        said = {"verdict": _verdict(typed)} if isinstance(typed, Rejected) else {}
+        made = packing.entry(config, typed, packing.Store(journal), keys=keys, place=place, **said)
     except (ValueError, OSError) as error:
         raise DataError(str(error), place=place) from error
     if any(not picture.phash for picture in made.pictures):
         raise DataError("its picture does not decode", place=place)
     return made
+
+
+def _without_places(made: Entry) -> bytes:
+    """The row's JSON without the folders that its pictures lie in, which say nothing of it."""
+    row = bytes(made.row)
+    for picture in made.pictures:
+        row = row.replace(msgspec.json.encode(picture.path), b"null")
+    return row
+
+
+def _verdict(row: Rejected) -> Verdict:
+    """Why a row that is given as rejected was, so that it is counted under its reason."""
+    return Verdict(gate=row.gate, keep=row.keep, reason=row.reason, evidence=row.evidence, configs=row.configs)

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from cuadata import reasons
 from cuadata.registry import gates as registered
 from cuadata.rows import Candidate, Target, Verdict
@@ -46,16 +48,22 @@ def rejected(
 
 
 def as_json(evidence: Mapping[str, object]) -> str:
-    """Evidence as JSON text; what JSON has no word for is put into words, and long texts are cut."""
-    return json.dumps({name: plain(value) for name, value in evidence.items()}, ensure_ascii=True)
+    """Evidence as JSON text of ASCII alone; what JSON has no word for is put into words, and long texts are cut."""
+    held = {name: plain(value) for name, value in evidence.items()}
+    try:
+        text = msgspec.json.encode(held).decode()
+    except UnicodeError:  # half of a surrogate pair, which is no text
+        return json.dumps(held)
+    return text if text.isascii() else json.dumps(held)
 
 
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: boxes as [x, y, width, height], points as [x, y], elements by what a person reads."""
+    if value is None or isinstance(value, (bool, int)):
+        # Beyond 64 bits readers of JSON differ.
+        return value if value is None or -(2**63) <= value < 2**63 else str(value)[:LONGEST]
     if isinstance(value, float):
         return round(value, 4) if math.isfinite(value) else str(value)
-    if value is None or isinstance(value, (bool, int)):
-        return value
     if isinstance(value, str):
         return value if len(value) <= LONGEST else f"{value[:LONGEST]}... ({len(value)} characters)"
     if isinstance(value, BBox):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -78,7 +78,9 @@ class Meter:
         self.gates = gates
         self.examples = 0
         self.untouched = _Tally()
-        self.cells: dict[tuple[str, str, bool | None], _Tally] = {}
+        #: By kind, severity, whether the label is wrong, and whether the instruction states a relation: where one does,
+        #: another gate is asked.
+        self.tallies: dict[tuple[str, str, bool | None, bool], _Tally] = {}
 
     def example(self, candidate: Candidate, config: str = "grounding") -> bool:
         """Count an example that is right as it stands; whether all gates keep it in this config."""
@@ -86,8 +88,8 @@ class Meter:
 
     def fault(self, fault: Fault, config: str = "grounding") -> None:
         """Count what the gates say of a fault."""
-        tally = self.cells.setdefault((fault.kind, fault.severity, fault.wrong), _Tally())
-        self._count(tally, fault.candidate, config)
+        key = fault.kind, fault.severity, fault.wrong, bool(fault.candidate.example.relation)
+        self._count(self.tallies.setdefault(key, _Tally()), fault.candidate, config)
 
     def _count(self, tally: _Tally, candidate: Candidate, config: str) -> bool:
         verdicts = (gate(candidate) for gate in self.gates)
@@ -99,27 +101,27 @@ class Meter:
 
     def result(self) -> Measured:
         """The table of everything that was counted."""
-        wrong = [tally for (_, _, is_wrong), tally in self.cells.items() if is_wrong]
-        right = [self.untouched, *(tally for (_, _, is_wrong), tally in self.cells.items() if is_wrong is False)]
+        wrong = [tally for key, tally in self.tallies.items() if key[2]]
+        right = [self.untouched, *(tally for key, tally in self.tallies.items() if key[2] is False)]
         return Measured(
             examples=self.untouched.n,
             unfit=dict(self.untouched.gates.most_common()),
             recall=_rate(wrong, lambda tally: tally.rejected),
             false_rejects=_rate(right, lambda tally: tally.rejected),
-            cells=tuple(_cell(key, tally) for key, tally in self.cells.items()),
+            cells=_cells(self.tallies),
             gates={gate.name: self._of_gate(gate.name, right) for gate in self.gates},
         )
 
     def _of_gate(self, name: str, right: Sequence[_Tally]) -> GateMeasure:
         own = {
             key: tally
-            for key, tally in self.cells.items()
+            for key, tally in self.tallies.items()
             if key[2] and tally.gates and tally.gates[name] == max(tally.gates.values())
         }
         return GateMeasure(
             recall=_rate(own.values(), lambda tally: tally.gates[name]),
             false_rejects=_rate(right, lambda tally: tally.gates[name]),
-            faults=tuple(f"{kind}, {severity}" for kind, severity, _ in own),
+            faults=tuple(dict.fromkeys(f"{key[0]}, {key[1]}" for key in own)),
         )
 
 
@@ -128,14 +130,23 @@ def _rate(tallies: Iterable[_Tally], hits: Callable[[_Tally], int]) -> intervals
     return intervals.counted(sum(map(hits, held)), sum(tally.n for tally in held))
 
 
-def _cell(key: tuple[str, str, bool | None], tally: _Tally) -> Cell:
-    kind, severity, wrong = key
-    return Cell(
-        kind=kind,
-        severity=severity,
-        wrong=wrong,
-        rejected=intervals.counted(tally.rejected, tally.n),
-        gates=dict(tally.gates.most_common()),
+def _cells(tallies: Mapping[tuple[str, str, bool | None, bool], _Tally]) -> tuple[Cell, ...]:
+    """One cell a kind, severity and truth, over all instructions."""
+    found: dict[tuple[str, str, bool | None], _Tally] = {}
+    for (kind, severity, wrong, _), tally in tallies.items():
+        whole = found.setdefault((kind, severity, wrong), _Tally())
+        whole.n += tally.n
+        whole.rejected += tally.rejected
+        whole.gates.update(tally.gates)
+    return tuple(
+        Cell(
+            kind=kind,
+            severity=severity,
+            wrong=wrong,
+            rejected=intervals.counted(tally.rejected, tally.n),
+            gates=dict(tally.gates.most_common()),
+        )
+        for (kind, severity, wrong), tally in found.items()
     )
 
 

@@ -9,7 +9,7 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from cuadata.descriptions import ANYTHING, ROLES, Noun, normal
 from cuadata.relations import Qualifiers, Side
@@ -211,7 +211,7 @@ def _further(text: str) -> tuple[int, Relation, int, str] | None:
     for found in _STATED.finditer(text):
         joint = _JOINT.search(text[: found.start()])
         if joint is not None and found.lastgroup not in ("nearest", None) and not found.lastgroup.startswith("nth_"):
-            return joint.start(), found.lastgroup, found.end(), found[0]  # type: ignore[return-value]
+            return joint.start(), cast(Relation, found.lastgroup), found.end(), found[0]
     return None
 
 
@@ -227,11 +227,11 @@ def _stated(text: str) -> tuple[Relation | None, int, int, str]:
     if _HINTS.isdisjoint(text.translate(_NO_MARKS).split()):
         return None, len(text), len(text), ""
     for found in _STATED.finditer(text):
-        name, before = found.lastgroup or "", text[: found.start()]
+        name, before = cast(Relation, found.lastgroup), text[: found.start()]
         if name == "nearest" and not found[0].endswith(" to") and before.rstrip().endswith(("the", "a", "an")):
             near = near or found
         elif not name.startswith("nth_") or _ordinal(before) is not None:
-            return name, found.start(), found.end(), found[0]  # type: ignore[return-value]
+            return name, found.start(), found.end(), found[0]
     if near is None:
         return None, len(text), len(text), ""
     to = text.find(" to ", near.end())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import zlib
 from collections import OrderedDict
 from pathlib import Path
@@ -107,7 +108,35 @@ def lossy(data: bytes | None) -> bool:
     """Whether encoded bytes are of a lossy codec, JPEG or lossy WebP, whose noise is no change of the page."""
     if not data:
         return False
-    return data[:3] == b"\xff\xd8\xff" or (data[:4] == b"RIFF" and b"VP8 " in data[8:64])
+    return is_jpeg(data) or (data[:4] == b"RIFF" and b"VP8 " in data[8:64])
+
+
+def is_jpeg(data: bytes) -> bool:
+    """Whether encoded bytes are a JPEG."""
+    return data[:3] == b"\xff\xd8\xff"
+
+
+def like_jpeg(pixels: NDArray[np.uint8], model: bytes) -> NDArray[np.uint8]:
+    """A picture after the loss of a JPEG's own tables and chroma sampling, so that the two can be compared fairly.
+
+    Where the model cannot be asked, the picture comes back as it was.
+    """
+    import numpy as np
+    from PIL import Image as Pillow
+    from PIL import JpegImagePlugin
+
+    try:
+        with Pillow.open(io.BytesIO(model)) as opened:
+            tables = getattr(opened, "quantization", None)
+            sampling = JpegImagePlugin.get_sampling(opened)
+        if not tables or sampling < 0:
+            return pixels
+        out = io.BytesIO()
+        Pillow.fromarray(pixels).save(out, "JPEG", qtables=tables, subsampling=sampling)
+        with Pillow.open(out) as again:
+            return np.asarray(again.convert("RGB"))
+    except (OSError, ValueError, SyntaxError):
+        return pixels
 
 
 def check_png(data: bytes) -> None:

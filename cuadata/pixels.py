@@ -36,9 +36,9 @@ class Thresholds:
     """When a difference is a change. Frozen on the development half of the labelled pairs."""
 
     levels: Annotated[int, "differences up to this many levels of a channel are noise"] = 2
-    similarity: Annotated[float, "a window's SSIM below this is a change"] = 0.6
+    similarity: Annotated[float, "a window's SSIM below this is a change"] = 0.5
     shift: Annotated[float, "a window mean that differs by more than this many levels is a change"] = 6.0
-    block: Annotated[float, "under a codec's noise: a block mean that differs by more than this many levels"] = 10.0
+    block: Annotated[float, "under a codec's noise: a block mean that differs by more than this many levels"] = 17.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +77,11 @@ def change(
         crop = ssim.changed_crop(before, after)
         if crop is None:
             return Change(changed=False, masked=masked)
-    return _judge(before, after, crop, limits, lossy, masked)
+    mask = None if ambient is None else ambient.mask
+    return _judge(before, after, crop, limits, lossy, masked, mask)
 
 
-def _judge(before: Any, after: Any, crop: ssim.Crop, limits: Thresholds, lossy: bool, masked: int) -> Change:
+def _judge(before: Any, after: Any, crop: ssim.Crop, limits: Thresholds, lossy: bool, masked: int, mask: Any) -> Change:
     import numpy as np
 
     size = before.shape[:2]
@@ -90,7 +91,7 @@ def _judge(before: Any, after: Any, crop: ssim.Crop, limits: Thresholds, lossy: 
     block, blocks = _blocks(before, after, crop, limits.block)
     clear = block > limits.block
     weak = not clear and bool(windows.any())
-    noise = (lossy and not weak) or (weak and _is_noise(before, after, crop, lossy))
+    noise = (lossy and not weak) or (weak and _is_noise(before, after, crop, lossy, mask))
     significant = blocks if noise else windows | blocks if clear else windows
     held = _near(apart > limits.levels, significant, crop, size)
     region = _around(held, crop)
@@ -101,7 +102,7 @@ def _judge(before: Any, after: Any, crop: ssim.Crop, limits: Thresholds, lossy: 
         block=block,
         region=region,
         share=float(held.sum()) / (size[0] * size[1]),
-        coverage=_coverage(before, after, held, crop, region),
+        coverage=_coverage(before, after, held, crop, region, mask),
         noise=noise,
         masked=masked,
     )
@@ -199,13 +200,13 @@ def _around(held: NDArray[np.bool_], crop: ssim.Crop) -> ssim.Crop | None:
     return ssim.Crop(top + int(down[0]), top + int(down[-1]) + 1, left + int(across[0]), left + int(across[-1]) + 1)
 
 
-def _is_noise(before: Any, after: Any, crop: ssim.Crop, lossy: bool) -> bool:
+def _is_noise(before: Any, after: Any, crop: ssim.Crop, lossy: bool, mask: Any) -> bool:
     """Whether the differences are a codec's: nearly everywhere where the picture holds something, and small beside it."""
     import numpy as np
 
     one, other = crop.of(before).astype(np.float64), crop.of(after).astype(np.float64)
     apart = (one != other).any(axis=2)
-    if not lossy and _share_of_tiles(before, after, apart, crop) < _SPREAD:
+    if not lossy and _share_of_tiles(before, after, apart, crop, mask) < _SPREAD:
         return False
     return float(((one - other) ** 2).sum()) <= _ENERGY * min(_energy(one), _energy(other))
 
@@ -218,19 +219,23 @@ def _energy(pixels: NDArray[Any]) -> float:
     return float(np.square(pixels).sum() - (np.square(sums) / counts[:, :, None]).sum())
 
 
-def _coverage(before: Any, after: Any, held: NDArray[np.bool_], crop: ssim.Crop, region: ssim.Crop | None) -> float:
+def _coverage(
+    before: Any, after: Any, held: NDArray[np.bool_], crop: ssim.Crop, region: ssim.Crop | None, mask: Any
+) -> float:
     """The share of what the picture holds that changed; 0 without a look where little of the picture can have."""
     height, width = before.shape[:2]
     if region is None or (region.bottom - region.top) * (region.right - region.left) < 0.25 * height * width:
         return 0.0
-    return _share_of_tiles(before, after, held, crop)
+    return _share_of_tiles(before, after, held, crop, mask)
 
 
-def _share_of_tiles(before: Any, after: Any, flags: NDArray[np.bool_], crop: ssim.Crop) -> float:
-    """Share of the tiles holding something, in either picture, in which a pixel is flagged; `flags` is of the crop."""
+def _share_of_tiles(before: Any, after: Any, flags: NDArray[np.bool_], crop: ssim.Crop, mask: Any) -> float:
+    """Share of the tiles that hold something in either picture, and are not masked, in which a pixel of the crop is flagged."""
     import numpy as np
 
     filled = _filled(before) | _filled(after)
+    if mask is not None:
+        filled &= ~ssim.tiles_of(mask, TILE)
     whole = np.zeros(before.shape[:2], bool)
     crop.of(whole)[...] = flags
     flagged = ssim.tiles_of(whole, TILE)

@@ -137,10 +137,10 @@ class Planner:
         return self.duplicates[entry.steps[0]]
 
     def _items(self) -> list[Item]:
-        """What goes into one split as a whole: the kept rows of a trajectory, weighed by its actions."""
+        """What goes into one split as a whole: the kept rows of a trajectory, weighed by its actions, or by all rows where none has any."""
         keys: list[dict[str, None]] = []
         shown: list[dict[int, None]] = []
-        weights = array("I")
+        weights, rows = array("I"), array("I")
         for _, _, entry in self._entries():
             if entry.config in ASIDE or self._repeats(entry) is not None:
                 continue
@@ -149,9 +149,12 @@ class Planner:
                 keys.append({})
                 shown.append({})
                 weights.append(0)
+                rows.append(0)
             keys[at].update(dict.fromkeys(entry.keys))
             shown[at].update(dict.fromkeys(map(self.looks.place, entry.pictures)))
             weights[at] += entry.config == "actions"
+            rows[at] += 1
+        weights = weights if any(weights) else rows
         return [Item(keys=tuple(k), pictures=tuple(p), weight=w) for k, p, w in zip(keys, shown, weights, strict=True)]
 
     def _lay_out(self, chosen: Splits) -> None:

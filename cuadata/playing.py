@@ -87,7 +87,7 @@ def play(plan: Plan, out: Path, *, force: bool = False, progress: Callable[[], N
 
 def check(plan: Plan) -> None:
     """CallError for names and numbers that cannot be played, before any browser starts."""
-    if plan.family not in registration.names():
+    if not registration.known(plan.family):
         raise CallError(
             f"no family is named '{plan.family}'; there are: {', '.join(registration.families())}, miniwob-TASK"
         )

@@ -118,7 +118,7 @@ def options(texts: Sequence[str]) -> dict[str, Any]:
 
 def check(plan: Plan) -> None:
     """CallError for a family, a policy or numbers that are none, before any browser starts."""
-    if plan.family not in registration.names():
+    if not registration.known(plan.family):
         raise CallError(
             f"no family is named '{plan.family}'; there are: {', '.join(registration.families())}, miniwob-TASK"
         )

@@ -44,6 +44,17 @@ def build(summary: Mapping[str, Any]) -> None:
     say(f"dataset: {summary['out']}")
 
 
+def published(summary: Mapping[str, Any]) -> None:
+    """What a publication wrote, and what it could not check."""
+    if summary["resumed"]:
+        say(f"went on from an interrupted publication: {summary['resumed']} shards had been uploaded")
+    say(f"{summary['visibility']}: {summary['url']}, version {summary['tag']}, commit {summary['commit'][:12]}")
+    say(f"{len(summary['added'])} files written, {len(summary['deleted'])} stale shards deleted")
+    say(f"opened again and compared: {', '.join(summary['opened'])}")
+    for one in summary["unchecked"]:
+        say(f"not checked: {one}")
+
+
 def stats(found: Mapping[str, Any]) -> None:
     """A line for each split, then the counts of its columns."""
     lines = [

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from cuadata import browser, recording
@@ -146,9 +146,9 @@ def record(
     with start(task_or_url, out, instruction=wanted, source=source, **options) as recorder:
         if hasattr(policy, "act"):
             task = task_or_url if isinstance(task_or_url, Task) else None
-            outcome = follow(recorder, policy, wanted, task, max_steps)  # type: ignore[arg-type]
+            outcome = follow(recorder, cast(Policy, policy), wanted, task, max_steps)
         else:
-            outcome = policy(recorder) or Outcome(ended="success", success=None)  # type: ignore[operator]
+            outcome = policy(recorder) or Outcome(ended="success", success=None)  # pyright: ignore[reportCallIssue]
         recorder.close(outcome)
     return out
 

@@ -50,10 +50,27 @@ def names() -> list[str]:
     return [*families(), *(MINIWOB + name for name in miniwob_tasks())]
 
 
+def known(family: str) -> bool:
+    """Whether `task` takes this name."""
+    return is_file(family) or family in names()
+
+
+def is_file(family: str) -> bool:
+    """Whether a name is that of a task file."""
+    return family.endswith((".yaml", ".yml"))
+
+
 def task(family: str, seed: int, **options: Any) -> Task:
-    """The task of a seed. KeyError for a name that is none, CallError for options that the family does not take."""
+    """The task of a seed; the name of a task file (.yaml) gives its one task, whatever the seed.
+
+    KeyError for a name that is none, CallError for options that the family does not take.
+    """
     from cuadata import registry
 
+    if is_file(family):
+        from cuadata import taskfile
+
+        return taskfile.read(Path(family))
     name, rest = ("miniwob", {"name": family[len(MINIWOB) :]}) if family.startswith(MINIWOB) else (family, {})
     made = registry.families[name]
     try:

@@ -35,16 +35,17 @@ class ScriptLocator:
         self._twin = twin
 
     def __getattr__(self, name: str) -> Any:
-        held = getattr(self._twin, name)
+        held: Any = getattr(self._twin, name)
         if name in ("first", "last", "content_frame"):
             return ScriptLocator(self._session, held)
         if not callable(held):
             return held
+        call: Any = held
         if name in LEADS:
             return lambda *a, **k: ScriptLocator(
-                self._session, held(*map(_bare, a), **{n: _bare(v) for n, v in k.items()})
+                self._session, call(*map(_bare, a), **{n: _bare(v) for n, v in k.items()})
             )
-        return lambda *a, **k: self._session.page.run(held(*a, **k), 35)
+        return lambda *a, **k: self._session.page.run(call(*a, **k), 35)
 
     def click(
         self,

@@ -78,7 +78,8 @@ _NO_INPUT = {"waitForElement", "waitForExpression", "close", "emulateNetworkCond
 
 
 def _devtools(held: Mapping[str, Any], path: Path, base: str | None) -> Script:
-    steps, start, viewport = [], None, None
+    steps: list[ScriptStep] = []
+    start, viewport = None, None
     pressed: list[str] = []
     for number, step in enumerate(held["steps"]):
         place = f"{path}, step {number}"
@@ -165,11 +166,11 @@ def _at(address: str, base: str | None) -> str:
 # --- Selenium IDE ---------------------------------------------------------------------------------------------------
 
 _CHECKS = re.compile(
-    r"^(assert|verify|waitFor|store|echo|debugger|pause|set|run|execute|answer|choose|webdriver|close)"
+    r"^(mouseUp|mouseOut|mouseMove|assert|verify|waitFor|store|echo|debugger|pause|set|run|execute|answer|choose|webdriver|close)"
 )
 _FLOW = {"if", "else", "elseIf", "end", "times", "while", "do", "repeatIf", "forEach", "run"}
 _POINTER = {"click": "click", "clickAt": "click", "doubleClick": "double_click", "doubleClickAt": "double_click",
-            "mouseOver": "hover", "check": "click", "uncheck": "click"}  # fmt: skip
+            "mouseOver": "hover", "mouseDown": "click", "mouseDownAt": "click", "check": "click", "uncheck": "click"}  # fmt: skip
 
 
 def _selenium(held: Mapping[str, Any], path: Path, base: str | None, test: str | None) -> Script:
@@ -181,7 +182,9 @@ def _selenium(held: Mapping[str, Any], path: Path, base: str | None, test: str |
     name = test or next(iter(tests))
     root = base or str(held.get("url", ""))
     steps: list[ScriptStep] = []
-    start, frames, names = None, (), {}
+    start: str | None = None
+    frames: tuple[int | str, ...] = ()
+    names: dict[str, str] = {}
     for number, command in enumerate(tests[name].get("commands", ())):
         place = f"{path}, test '{name}', command {number}"
         word = str(command.get("command", ""))
@@ -205,10 +208,15 @@ def _selenium_step(
     word: str, target: str, value: str, command: Mapping[str, Any], frames: tuple[int | str, ...], root: str, base: str | None,
     place: str,
 ) -> ScriptStep:  # fmt: skip
+    if _CHECKS.match(word):
+        return ScriptStep(action=None, skip=word, place=place)
+    if word == "open":
+        return ScriptStep(action=Action(type="navigate", url=_join(root, target, base)), place=place)
+    if word not in (*_POINTER, "type", "sendKeys", "select", "addSelection"):
+        known_words = ", ".join([*_POINTER, "type", "sendKeys", "select"])
+        raise DataError(f"the command '{word}' is not played; there are: {known_words}", place=place)
     others = [pair[0] for pair in command.get("targets") or () if pair]
-    ways = (
-        tuple((_selenium_way(one, place),) for one in dict.fromkeys([target, *others]) if one) if word != "open" else ()
-    )
+    ways = tuple((_selenium_way(one, place),) for one in dict.fromkeys([target, *others]) if one)
     known: dict[str, Any] = {"ways": ways, "frames": frames, "place": place}
     if word in _POINTER:
         offset = None
@@ -222,19 +230,10 @@ def _selenium_step(
         if named:
             return ScriptStep(action=Action(type="press", keys=keys.guess(named[1])), **known)
         return ScriptStep(action=Action(type="type", text=value), **known)
-    if word in ("select", "addSelection"):
-        how, _, rest = value.partition("=")
-        label = rest if how in ("label", "value", "id", "index") and rest else value
-        action = Action(type="select", value=label) if how == "value" else Action(type="select", text=label)
-        return ScriptStep(action=action, **known)
-    if word == "open":
-        return ScriptStep(action=Action(type="navigate", url=_join(root, target, base)), place=place)
-    if _CHECKS.match(word):
-        return ScriptStep(action=None, skip=word, place=place)
-    raise DataError(
-        f"the command '{word}' is not played; there are: {', '.join([*_POINTER, 'type', 'sendKeys', 'select'])}",
-        place=place,
-    )
+    how, _, rest = value.partition("=")
+    label = rest if how in ("label", "value", "id", "index") and rest else value
+    action = Action(type="select", value=label) if how == "value" else Action(type="select", text=label)
+    return ScriptStep(action=action, **known)
 
 
 def _selenium_way(target: str, place: str) -> Way:

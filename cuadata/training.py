@@ -107,8 +107,8 @@ def pixel_bounds(processor: Any) -> tuple[int | None, int | None]:
     """Fewest and most pixels that an image processor resizes to; None where it has no such bounds."""
     images = getattr(processor, "image_processor", None)
     size = getattr(images, "size", None) or {}
-    get = size.get if isinstance(size, Mapping) else lambda name: getattr(size, name, None)
-    return get("shortest_edge"), get("longest_edge")
+    held = size if isinstance(size, Mapping) else vars(size)
+    return held.get("shortest_edge"), held.get("longest_edge")
 
 
 def answer_row(example: Example, form: Format, processor: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from cuadata.judging import kept, page_of, rejected
 from cuadata.phrases import Stated
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
-from cuadata.types import BBox, Size
+from cuadata.types import BBox, Relation, Size
 
 _NAME = "relation"
-_DIRECTIONS = frozenset(("above", "below", "left_of", "right_of"))
+_DIRECTIONS: tuple[Relation, ...] = ("above", "below", "left_of", "right_of")
 
 
 @gates.add
@@ -76,7 +76,9 @@ def _by_the_pair(
 ) -> Verdict:
     """Only the boxes of target and reference are known."""
     margin = _margins(stated, [target], page)[0]
-    pairs = [(one.relation, boxes[0]) for one, boxes in stated if one.relation in _DIRECTIONS]
+    pairs: list[tuple[Relation, BBox]] = [
+        (one.relation, boxes[0]) for one, boxes in stated if one.relation in _DIRECTIONS
+    ]
     off = max((relations.misaligned(name, target, box) for name, box in pairs), default=None)
     gap = max((relations.gap(target, box) for _, box in pairs), default=None)
     evidence = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+#: Slow proofs are collected only where they are named: `make soak`.
+collect_ignore = [] if any("soak" in word for word in sys.argv) else ["soak"]
 ROOT = Path(__file__).resolve().parent.parent
 
 settings.register_profile("cuadata", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)

@@ -25,7 +25,7 @@ def written(folder: Path, *rows: dict[str, str]) -> Path:
              "target_correct": "", "nearest_correct": "", "rejected": "True"}  # fmt: skip
     file = folder / "reviews.csv"
     with file.open("w", newline="") as opened:
-        writer = csv.DictWriter(opened, COLUMNS)
+        writer: csv.DictWriter[str] = csv.DictWriter(opened, COLUMNS)
         writer.writeheader()
         writer.writerows({**usual, **row} for row in rows)
     return file

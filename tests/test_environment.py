@@ -50,41 +50,42 @@ def plain(body: str, **fields: Any) -> Task:
 
 
 def named(env: Any, name: str) -> Element:
-    return next(e for e in env.episode.observation.elements if e.name == name and e.acts_on is None)
+    elements: tuple[Element, ...] = env.episode.observation.elements
+    return next(e for e in elements if e.name == name and e.acts_on is None)
 
 
 @pytest.mark.parametrize("markup", ["radix", "native", "aria", "label", "shadow"])
 def test_the_reference_run_of_the_modal(env: Any, markup: str) -> None:
-    task = registry.families["modal"](4, markup=markup)  # type: ignore[call-arg]
+    task = registration.task("modal", 4, markup=markup)
     assert solve(env, task) == [0, 0, 0, 0.1, 1.0]
     assert (env.episode.exact, env.episode.ended, env.episode.raw) == (True, "success", pytest.approx(1.1))
 
 
 def test_a_wrong_radio_pays_two_hundredths_and_no_success(env: Any) -> None:
-    assert solve(env, registry.families["modal"](4, path="wrong_radio")) == [0, 0, 0, 0.02, 0, 0]  # type: ignore[call-arg]
+    assert solve(env, registration.task("modal", 4, path="wrong_radio")) == [0, 0, 0, 0.02, 0, 0]
     assert (env.episode.exact, env.episode.default, env.episode.ended) == (False, True, "failure")
 
 
 @pytest.mark.parametrize("reveal", ["scroll_box", "scroll_page", "hover", "wait", "click", "slide", "drag"])
 def test_a_code_can_be_earned_in_every_way(env: Any, reveal: str) -> None:
-    rewards = solve(env, registry.families["code_entry"](2, reveal=reveal))  # type: ignore[call-arg]
+    rewards = solve(env, registration.task("code_entry", 2, reveal=reveal))
     assert [r for r in rewards if r] == [0.1, 0.1, 1.0] and env.episode.exact
 
 
 @pytest.mark.parametrize(("seed", "arrival"), [(2, "stacked"), (1, "chained")])
 def test_overlays_are_paid_one_by_one(env: Any, seed: int, arrival: str) -> None:
-    task = registry.families["overlays"](seed, arrival=arrival, count=3)  # type: ignore[call-arg]
+    task = registration.task("overlays", seed, arrival=arrival, count=3)
     rewards = solve(env, task)
     assert rewards[:3] == [0.1, 0.1, 0.1] and rewards[-1] == 1.0 and env.episode.exact
 
 
 def test_a_room_of_the_gauntlet_and_its_skills_alone(env: Any) -> None:
-    make = registry.families["gauntlet"]
-    rewards = solve(env, make(3, rooms=1))  # type: ignore[call-arg]
+    make: Any = registry.families["gauntlet"]
+    rewards = solve(env, make(3, rooms=1))
     assert env.episode.exact and sum(rewards) == pytest.approx(0.3 + 0.1 + 1 + 0.2 + 1 + 1)
-    rewards = solve(env, make(3, rooms=1, start="modal", until="modal"))  # type: ignore[call-arg]
+    rewards = solve(env, make(3, rooms=1, start="modal", until="modal"))
     assert env.episode.exact and rewards[-1] == pytest.approx(2.0)
-    assert solve(env, make(3, rooms=1, start="code"))[-1] == pytest.approx(2.0)  # type: ignore[call-arg]
+    assert solve(env, make(3, rooms=1, start="code"))[-1] == pytest.approx(2.0)
 
 
 def test_gymnasium_accepts_it() -> None:
@@ -266,7 +267,7 @@ class Planted:
 )
 def test_the_check_refuses_a_planted_fault(fault: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.families._found, "planted", Planted(fault))
-    monkeypatch.setattr(registration, "names", lambda: ["planted"])
+    monkeypatch.setattr(registration, "known", lambda name: name == "planted")
     monkeypatch.setattr(environment_check, "wrong_paths", lambda family: ("wrong",))
     report = environment_check.check("planted", [0], random_steps=2)
     assert any(words in problem for problem in report.problems), report.problems

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ OWN = ("overlays", "modal", "code_entry", "gauntlet")
 
 @pytest.mark.parametrize("family", OWN)
 def test_a_seed_gives_the_same_task_and_another_seed_another(family: str) -> None:
-    make = registry.families[family]
+    make: Any = registry.families[family]
     for seed in range(12):
         task = make(seed)
         assert task == make(seed)
@@ -50,7 +51,7 @@ def test_no_page_asks_the_network_for_anything(family: str) -> None:
 
 @pytest.mark.parametrize("family", OWN)
 def test_every_wrong_path_is_another_way_through_the_same_page(family: str) -> None:
-    make = registry.families[family]
+    make: Any = registry.families[family]
     paths = environment_check.wrong_paths(family)
     assert len(paths) >= 4
     for path in paths:
@@ -60,7 +61,7 @@ def test_every_wrong_path_is_another_way_through_the_same_page(family: str) -> N
 
 
 def test_fixing_one_axis_leaves_all_others() -> None:
-    make = registry.families["modal"]
+    make: Any = registry.families["modal"]
     plain, other = make(5, markup="radix"), make(5, markup="shadow")
     assert [a for a in plain.axes if a.name != "m-markup"] == [a for a in other.axes if a.name != "m-markup"]
     assert plain.instruction == other.instruction and plain.terms == other.terms
@@ -69,20 +70,20 @@ def test_fixing_one_axis_leaves_all_others() -> None:
 
 
 def test_values_of_the_terms_are_options() -> None:
-    paid = {t.name: t.value for t in registry.families["modal"](1, wrong=0.5, right=2.0, submitted=7.0).terms}
+    paid = {t.name: t.value for t in registration.task("modal", 1, wrong=0.5, right=2.0, submitted=7.0).terms}
     assert paid == {"wrong_radio": 0.5, "right_radio": 2.0, "submitted": 7.0}
 
 
 def test_a_modal_has_eleven_options_and_the_asked_for_number_of_scrolls() -> None:
     for scrolls in (1, 2, 3, 4):
         for seed in range(8):
-            task = registry.families["modal"](seed, scrolls=scrolls)
+            task = registration.task("modal", seed, scrolls=scrolls)
             assert (task.html or "").count('class="radio') == 11
             assert [m.action.type for m in task.solution] == ["scroll"] * scrolls + ["click", "click"]
 
 
 def test_the_gauntlet_has_thirty_steps_and_about_fifty_actions() -> None:
-    make = registry.families["gauntlet"]
+    make: Any = registry.families["gauntlet"]
     lengths = []
     for seed in range(20):
         task = make(seed)
@@ -94,7 +95,7 @@ def test_the_gauntlet_has_thirty_steps_and_about_fifty_actions() -> None:
 
 
 def test_a_skill_alone_is_the_whole_with_a_start_and_an_end() -> None:
-    make = registry.families["gauntlet"]
+    make: Any = registry.families["gauntlet"]
     alone = make(7, rooms=1, start="modal", until="modal")
     assert {m.phase for m in alone.solution} == {"act"}
     assert [t.name for t in alone.terms] == ["room1_wrong_radio", "room1_right_radio", "room1_submitted", "finished"]

@@ -360,6 +360,9 @@ ROWS = (
         lambda: provenance(dataset="osunlp/Mind2Web", split="train")),
     Row("licence_restricted", "licence_restricted", lambda: provenance(licence="CC-BY-NC-SA-4.0"),
         lambda: provenance(licence="CC-BY-4.0")),
+    Row("sensitive_value", "sensitive_value",
+        lambda: instructed("Click on the 'Copy' button, then pay with 4111 1111 1111 1111"),
+        lambda: instructed("Click on the 'Copy' button, then quote order 4111 1111 1111 1112")),
     Row("difficulty", "too_easy", lambda: provenance(rollouts={"hits": 8, "n": 8}),
         lambda: provenance(rollouts={"hits": 4, "n": 8})),
 )  # fmt: skip

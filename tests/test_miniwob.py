@@ -15,6 +15,7 @@ from cuadata.errors import CallError
 from cuadata.types import Action, Observation
 
 pytestmark = pytest.mark.browser
+make: Any = environment.make
 DEEP = {
     "serialization": "deep",
     "maxDepth": 1,
@@ -25,7 +26,7 @@ SHAPES = ("circle", "rect", "line", "path", "text", "polygon", "ellipse", "polyl
 
 @pytest.fixture(scope="module")
 def env() -> Iterator[Any]:
-    with closing(environment.make("miniwob-click-checkboxes", screenshot=False, effect=False)) as made:
+    with closing(make("miniwob-click-checkboxes", screenshot=False, effect=False)) as made:
         yield made
 
 
@@ -83,7 +84,7 @@ def test_raw_reward_is_the_share_of_boxes_that_are_right(env: Any) -> None:
 
 def test_time_decay_and_timer_are_under_control() -> None:
     options = {"screenshot": False, "effect": False}
-    with closing(environment.make("miniwob-click-test", stage_options={"time_limit": 0.6}, **options)) as env:
+    with closing(make("miniwob-click-test", stage_options={"time_limit": 0.6}, **options)) as env:
         env.reset(seed=1)
         time.sleep(0.25)
         click(env, "Click Me!")
@@ -92,7 +93,7 @@ def test_time_decay_and_timer_are_under_control() -> None:
         time.sleep(0.8)
         *_, info = env.step(Action(type="wait", seconds=0))
         assert (info["raw"], info["ended"], info["reason"]) == (-1.0, "failure", "timed out")
-    with closing(environment.make("miniwob-click-test", **options)) as env:
+    with closing(make("miniwob-click-test", **options)) as env:
         env.reset(seed=1)
         click(env, "Click Me!")
         assert env.episode.judged.decayed == pytest.approx(1.0, abs=0.02)
@@ -105,7 +106,7 @@ def test_a_plan_is_played_one_call_a_turn_on_the_page_as_it_is_then(env: Any) ->
     text = "\n".join(f"click({ids[name]})" for name in [*wanted, "Submit", "Submit"])
     _, reward, terminated, _, info = env.step(text)
     assert (reward, terminated, info["turns"], info["exact_success"]) == (1.0, True, len(wanted) + 1, True)
-    with closing(environment.make("miniwob-click-test", format="qwen35", screenshot=False)) as other:
+    with closing(make("miniwob-click-test", format="qwen35", screenshot=False)) as other:
         observation, _ = other.reset(seed=1)
         number = observation["axtree"].split("]")[0][1:]
         call = f"<tool_call>\n<function=click>\n<parameter=target>\n{number}\n</parameter>\n</function>\n</tool_call>"
@@ -119,7 +120,7 @@ NAMED = ("click-checkboxes", "click-tab", "enter-password", "click-shape", "choo
 @pytest.mark.parametrize("name", NAMED)
 def test_roles_names_and_states_are_those_of_the_accessibility_tree(name: str) -> None:
     rng = Random(name)
-    with closing(environment.make(f"miniwob-{name}", screenshot=False, effect=False)) as env:
+    with closing(make(f"miniwob-{name}", screenshot=False, effect=False)) as env:
         env.reset(seed=1)
         for _ in range(3):
             _compare(env)
@@ -153,7 +154,7 @@ def _compare(env: Any) -> None:
 
 @pytest.mark.parametrize("name", ["click-link", "click-dialog-2", "login-user", "click-button-sequence", "click-tab"])
 def test_the_oracle_solves_what_it_knows(name: str) -> None:
-    with closing(environment.make(f"miniwob-{name}", screenshot=False, effect=False)) as env:
+    with closing(make(f"miniwob-{name}", screenshot=False, effect=False)) as env:
         for seed in range(3):
             env.reset(seed=seed)
             policy = registry.policies["oracle"]()
@@ -168,15 +169,15 @@ def test_the_oracle_solves_what_it_knows(name: str) -> None:
 def test_tasks_from_every_corner_of_the_package_begin() -> None:
     names = Random(0).sample(registration.miniwob_tasks(), 8)
     stage = environment.stage_of(registration.task(f"miniwob-{names[0]}", 0), screenshot=True)
-    with closing(environment.make("miniwob-click-test", stage=stage, screenshot=True)) as env:
+    with closing(make("miniwob-click-test", stage=stage, screenshot=True)) as env:
         for name in names:
             env.reset(options={"task": registration.task(f"miniwob-{name}", 3)})
             assert env.episode.task.instruction and env.episode.observation.screenshot
-    with closing(environment.make("miniwob-flight.AA", seed=3)) as env:
+    with closing(make("miniwob-flight.AA", seed=3)) as env:
         observation, _ = env.reset()
         assert observation["screenshot"].shape == (700, 600, 3) and "Departure City" in observation["instruction"]
     with pytest.raises(CallError, match="no task 'nothing'"):
-        environment.make("miniwob-nothing")
+        make("miniwob-nothing")
 
 
 def test_submitting_at_once_is_the_floor() -> None:
@@ -188,13 +189,13 @@ def test_submitting_at_once_is_the_floor() -> None:
 
 
 def test_many_pages_step_at_one_time_and_a_group_shares_its_seed() -> None:
-    with closing(
-        environment_vector.make("miniwob-click-checkboxes", 6, browsers=2, screenshot=False, effect=False)
-    ) as envs:
+    many: Any = environment_vector.make
+    with closing(many("miniwob-click-checkboxes", 6, browsers=2, screenshot=False, effect=False)) as envs:
         observations, _ = envs.reset(seed=[5] * 6)
         assert len(set(observations["axtree"])) == 1 and observations["elements"].shape == (6, 256, 5)
         observations, _ = envs.reset(seed=100)
         assert len(set(observations["axtree"])) == 6 and envs.observation_space.contains(observations)
+        rewards, terminated, infos = [0.0] * 6, [False] * 6, {"exact_success": [False] * 6}
         while not all(e.ended != "running" for e in envs.episodes):
             answers = []
             for e in envs.episodes:

@@ -12,7 +12,7 @@ from cuadata.phrases import PHRASINGS, read, write
 from cuadata.relations import REFERENCES, Side
 from cuadata.types import Relation
 
-LIKES: dict[str, tuple[str, ...]] = {
+LIKES: dict[Relation, tuple[str, ...]] = {
     "above": ("the button above 'Search'", "Click on the button just above the 'Search' link.", "Tap the button over the Search"),
     "below": ("the button below 'Search'", "button underneath Search", "Click the option under “Size”"),
     "left_of": (
@@ -40,7 +40,7 @@ LIKES: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize(("relation", "text"), [(name, text) for name, texts in LIKES.items() for text in texts])
-def test_read(relation: str, text: str) -> None:
+def test_read(relation: Relation, text: str) -> None:
     found = read(text)
     assert found.relation == relation
     fewest, most = REFERENCES[relation]

@@ -11,9 +11,23 @@ from effect_steps import click, described, drawn, element, observation, page, st
 
 from cuadata import effects, labelling, recording, recovery, rescues
 from cuadata.errors import DataError
+from cuadata.image import from_file
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example
-from cuadata.types import Action, BBox, Effect, Evidence, Observation, Outcome, Point, Size, Step, Trajectory
+from cuadata.types import (
+    Action,
+    BBox,
+    Effect,
+    Element,
+    Evidence,
+    Observation,
+    Outcome,
+    Point,
+    Size,
+    Step,
+    StepLabel,
+    Trajectory,
+)
 
 START = page(320, 240)
 MENU = drawn(START, lambda d: d.rectangle((100, 40, 200, 160), fill="white", outline="black"))
@@ -31,22 +45,16 @@ def test_the_case_of_a_repeated_miss(cases: Path) -> None:
     made = []
     for line in map(json.loads, (folder / "steps.jsonl").read_text().splitlines()):
         before, after = (
-            observation(picture=recording_picture(folder / line[key]), viewport=Size(320, 240))
+            observation(picture=from_file(folder / line[key], phash=False), viewport=Size(320, 240))
             for key in ("before", "after")
         )
         made.append(step(line["step"], click(*line["point_css"]), None, before, after))
     found = labelling.label(Trajectory(id="t", instruction="", source="script", steps=tuple(made)))
     assert [one.effect.happened for one in found.steps if one.effect] == expect["effects"]
-    labels = [one.label for one in found.steps]
+    labels: list[StepLabel | None] = [one.label for one in found.steps]
     assert labels == expect["labels"]
     assert list(recovery.train_on(labels)) == expect["train_on"]
     assert list(recovery.keep_as_context(labels)) == expect["keep_as_context"]
-
-
-def recording_picture(path: Path) -> object:
-    from cuadata.image import from_file
-
-    return from_file(path, phash=False)
 
 
 def test_a_menu_that_is_opened_and_closed_is_a_detour() -> None:
@@ -171,9 +179,9 @@ def test_figures_of_a_stuck_actor() -> None:
 # --- what helped -------------------------------------------------------------------------------------------------------
 
 
-def aimed(number: int, action: Action, effect: str, target: object, *seen: object) -> Step:
-    view = observation(*seen, viewport=Size(320, 240))  # type: ignore[arg-type]
-    return replace(step(number, action, effect, view), target=target)  # type: ignore[type-var]
+def aimed(number: int, action: Action, effect: str, target: Element | None, *seen: Element) -> Step:
+    view = observation(*seen, viewport=Size(320, 240))
+    return replace(step(number, action, effect, view), target=target)
 
 
 SEND = replace(element(1, "button", "Send", BBox(20, 100, 80, 24)), hit=1.0, evidence=Evidence(in_viewport=1.0))

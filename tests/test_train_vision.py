@@ -96,7 +96,7 @@ def test_sft_learns_a_repeated_example_and_loads_again(arch: str, base: Path, da
 
 def test_grpo_pays_the_pure_rewards(arch: str, base: Path, data: Path, tmp_path: Path) -> None:
     run("grpo", "--base", str(base), "--data", str(data), "--format", ARCHS[arch], "--out", str(tmp_path), "--no-bf16",
-        "--terms", "format:0.1,point_in_box:1", "--steps", "2", "--prompts", "1", "--group", "4", "--new-tokens", "8")  # fmt: skip
+        "--terms", "format_reward:0.1,point_in_box:1", "--steps", "2", "--prompts", "1", "--group", "4", "--new-tokens", "8")  # fmt: skip
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert [e for e in log if "reward" in e], "no reward was logged"
     assert (tmp_path / "adapter_model.safetensors").is_file()

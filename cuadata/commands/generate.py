@@ -1,0 +1,52 @@
+"""`cuadata generate`: datasets of generated pages, whose truth is measured on the rendered page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+@app.callback()
+def generate() -> None:
+    """Datasets of generated pages, whose truth is measured on the rendered page."""
+
+
+@app.command()
+def spatial(
+    n: int = typer.Option(1000, help="rows of `grounding`"),
+    out: Path = typer.Option(Path("data/spatial"), help="the dataset's folder"),
+    seed: int = typer.Option(0, help="seed; the same seed gives the same bytes"),
+    workers: int = typer.Option(2, help="processes, each with a browser; the bytes do not depend on it"),
+    infeasible: float = typer.Option(0.1, help="share of rows whose target is removed or covered"),
+    pairs: float = typer.Option(0.1, help="rows of `pairs`, perturbed pictures, for one row of `grounding`"),
+    force: bool = typer.Option(False, help="replace the dataset's folder"),
+    json: bool = typer.Option(False, "--json", help="print one summary object"),
+) -> None:
+    """Shapes and controls in spatial relations, with minimal pairs. An interrupted run goes on where it was."""
+    from cuadata import printing, printing_datasets
+    from cuadata import spatial as core
+
+    with printing_datasets.progress() as progress:
+        summary = core.generate(
+            n, out, seed=seed, workers=workers, infeasible=infeasible, pairs=pairs, force=force, progress=progress
+        )
+    printing.table(
+        f"{summary['rows']['grounding']:,} rows from {summary['pages']:,} pages",
+        ["predictor", "points above chance", "95 %"],
+        [
+            [
+                one["predictor"],
+                f"{100 * one['above_chance']:+.1f}",
+                f"{100 * one['low']:+.1f} to {100 * one['high']:+.1f}",
+            ]
+            for one in summary["trivial_predictors"]
+        ],
+    )
+    for note in summary["notes"]:
+        printing.say(note)
+    printing.say(f"dataset: {out}")
+    if json:
+        printing.data(summary)

@@ -1,0 +1,53 @@
+"""Words on controls in several languages, and icons: how each looks and what it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+#: Language -> writing direction and the words of controls.
+LANGUAGES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "en": ("ltr", ("Save", "Open", "Print", "Send", "Copy", "Paste", "Delete", "Rename", "Share", "Archive", "Import",
+                   "Export", "Refresh", "Cancel", "Preview", "Duplicate", "Restore", "Details", "Move", "Compare")),
+    "de": ("ltr", ("Speichern", "Öffnen", "Drucken", "Senden", "Kopieren", "Einfügen", "Löschen", "Umbenennen",
+                   "Teilen", "Archivieren", "Importieren", "Exportieren", "Aktualisieren", "Abbrechen", "Vorschau",
+                   "Duplizieren", "Wiederherstellen", "Einzelheiten", "Verschieben", "Vergleichen")),
+    "fr": ("ltr", ("Enregistrer", "Ouvrir", "Imprimer", "Envoyer", "Copier", "Coller", "Supprimer", "Renommer",
+                   "Partager", "Archiver", "Importer", "Exporter", "Actualiser", "Annuler", "Aperçu", "Dupliquer",
+                   "Restaurer", "Détails", "Déplacer", "Comparer")),
+    "ru": ("ltr", ("Сохранить", "Открыть", "Печать", "Отправить", "Копировать", "Вставить", "Удалить",
+                   "Переименовать", "Поделиться", "Архив", "Импорт", "Экспорт", "Обновить", "Отмена", "Просмотр",
+                   "Дублировать", "Восстановить", "Подробнее", "Переместить", "Сравнить")),
+    "ar": ("rtl", ("حفظ", "فتح", "طباعة", "إرسال", "نسخ", "لصق", "حذف", "تسمية", "مشاركة", "أرشيف", "استيراد",
+                   "تصدير", "تحديث", "إلغاء", "معاينة", "تكرار", "استعادة", "تفاصيل", "نقل", "مقارنة")),
+}  # fmt: skip
+PEOPLE: Final = ("Ada", "Bruno", "Chiara", "Dilan", "Emeka", "Farid", "Greta", "Hana", "Ivo", "Jonas", "Kaya", "Lena")
+
+
+@dataclass(frozen=True, slots=True)
+class Icon:
+    """A drawing on a 24 px board, the name that assistive technology reads, its look and its use in words."""
+
+    name: str
+    look: str
+    does: str
+    path: str
+
+
+ICONS: Final = (
+    Icon("Search", "magnifying glass icon", "look something up",
+         "M10 4a6 6 0 1 0 0 12a6 6 0 0 0 0-12ZM14.5 14.5L20 20"),
+    Icon("Close", "cross-shaped icon", "close this", "M5 5L19 19M19 5L5 19"),
+    Icon("Add", "plus sign icon", "add something new", "M12 4V20M4 12H20"),
+    Icon("Menu", "three bars icon", "show all sections", "M4 6H20M4 12H20M4 18H20"),
+    Icon("Download", "arrow onto a tray icon", "get the file onto this computer", "M12 3V15M7 10L12 15L17 10M4 20H20"),
+    Icon("Favourite", "star icon", "remember this as a favourite",
+         "M12 3L14.8 9H21L16 13.2L18 20L12 16L6 20L8 13.2L3 9H9.2Z"),
+    Icon("Home", "house icon", "go to the start page", "M3 12L12 4L21 12M6 10V20H18V10"),
+    Icon("Mail", "envelope icon", "read messages", "M3 6H21V18H3ZM3 6L12 13L21 6"),
+    Icon("Play", "triangle icon", "start playing", "M7 4L19 12L7 20Z"),
+    Icon("Pause", "two bars icon", "hold playing for a moment", "M8 5V19M16 5V19"),
+    Icon("Alerts", "bell icon", "see what is new", "M6 17H18L16.5 14V10a4.5 4.5 0 0 0-9 0V14ZM10.5 20H13.5"),
+    Icon("Account", "head and shoulders icon", "see who is signed in",
+         "M12 4a4 4 0 1 0 0 8a4 4 0 0 0 0-8ZM4 21a8 7 0 0 1 16 0"),
+)  # fmt: skip

@@ -1,0 +1,121 @@
+"""Controls as real pages have them, in ten kinds of layout, six themes and five languages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from cuadata.registry import families
+from cuadata.types import Size, Task
+
+from ._draw import Draw
+from ._labels import ICONS, LANGUAGES, PEOPLE
+from ._scene import pointing, scene, swapped
+from ._site import THEMES
+
+#: Layout -> kinds of control that stand in it, columns, and how many controls there are.
+LAYOUTS: Final[dict[str, tuple[tuple[str, ...], int, tuple[int, ...]]]] = {
+    "toolbar": (("icon", "icon", "button"), 1, (6, 9, 12)),
+    "form": (("text", "select", "text", "checkbox", "button"), 3, (6, 9, 12)),
+    "table": (("button", "link", "checkbox"), 3, (9, 12)),
+    "cards": (("button", "icon", "link"), 3, (6, 10, 12)),
+    "list": (("button", "checkbox", "icon"), 1, (5, 7, 9)),
+    "tree": (("treeitem",), 1, (6, 9)),
+    "calendar": (("gridcell",), 7, (28, 31)),
+    "menu": (("menuitem",), 1, (6, 9)),
+    "keypad": (("key",), 3, (12,)),
+    "settings": (("switch", "slider", "radio", "select"), 1, (5, 7)),
+}
+ROLES: Final = {
+    "icon": "button", "button": "button", "link": "link", "checkbox": "checkbox", "radio": "radio", "switch": "switch",
+    "text": "textbox", "select": "combobox", "slider": "slider", "menuitem": "menuitem", "treeitem": "treeitem",
+    "gridcell": "button", "key": "button",
+}  # fmt: skip
+#: What a control of each kind is called in an instruction.
+NOUNS: Final = {
+    "button": "button", "link": "link", "checkbox": "checkbox", "radio": "radio button", "switch": "switch",
+    "textbox": "text field", "combobox": "dropdown", "slider": "slider", "menuitem": "menu item", "treeitem": "list item",
+}  # fmt: skip
+#: Density -> padding in controls and gap between them, CSS px.
+DENSITIES: Final = {"tight": (2, 5), "usual": (6, 12), "airy": (10, 26)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Widget:
+    """One control."""
+
+    id: str
+    kind: str
+    role: str
+    name: str
+    look: str = ""
+    does: str = ""
+    path: str = ""
+    on: bool = False
+
+
+@families.add
+def widgets(
+    seed: int,
+    *,
+    layout: str | None = None,
+    theme: str | None = None,
+    language: str | None = None,
+    density: str | None = None,
+    viewport: Size = Size(1280, 720),
+    scale: float = 1.0,
+    swap: tuple[int, int] | None = None,
+    without: Sequence[int] = (),
+    cover: Sequence[int] = (),
+) -> Task:
+    """5 to 31 controls in one panel: a toolbar, form, table, cards, list, tree, calendar, menu, keypad or settings.
+
+    `layout`, `theme`, `language` and `density` fix axes that the seed would draw; `scale` enlarges the text. For minimal
+    pairs: `swap` exchanges two controls, `without` leaves some out, `cover` paints over some; they are numbered from 0 in
+    document order.
+    """
+    draw = Draw("widgets", seed)
+    layout = draw.axis("layout", tuple(LAYOUTS), layout)
+    theme = draw.axis("theme", tuple(THEMES), theme)
+    language = draw.axis("language", tuple(LANGUAGES), language)
+    density = draw.axis("density", tuple(DENSITIES), density)
+    kinds, columns, counts = LAYOUTS[layout]
+    number = draw.rng("count").choice(counts)
+    draw.note("count", number)
+    direction, words = LANGUAGES[language]
+    held = _widgets(draw.rng("widgets"), kinds, number, words)
+    placed = [one for one in swapped(held, swap) if int(one.id[1:]) not in without]
+    rng, (pad, gap) = draw.rng("place"), DENSITIES[density]
+    html = scene(
+        "widgets.html.j2", title=rng.choice(words), language=language, direction=direction, scale=scale,
+        theme=THEMES[theme], layout=layout, widgets=placed, columns=columns, pad=pad, gap=gap,
+        rows=rng.sample(PEOPLE, len(PEOPLE)), heading=rng.choice(("Workspace", "Overview", "Studio", "Archive room")),
+        x=rng.randint(8, max(16, viewport.width - 760)), y=rng.randint(8, viewport.height // 4),
+        covered=[f"e{n}" for n in cover],
+    )  # fmt: skip
+    aim = draw.rng("target").choice(placed)
+    return pointing(
+        "widgets", seed, html, words=f"the '{aim.name}' {NOUNS[aim.role]}", role=aim.role, name=aim.name, id=aim.id,
+        axes=draw.axes, viewport=viewport, template=f"widgets-{layout}-{theme}",
+    )  # fmt: skip
+
+
+def _widgets(rng: Random, kinds: Sequence[str], count: int, words: Sequence[str]) -> list[Widget]:
+    """Controls whose names are all different."""
+    if kinds in (("gridcell",), ("key",)):
+        names = [*map(str, range(1, count + 1))] if kinds == ("gridcell",) else [*"123456789", "*", "0", "#"]
+        return [Widget(id=f"e{n}", kind="button", role="button", name=name) for n, name in enumerate(names)]
+    labels, icons = rng.sample(words, len(words)), rng.sample(ICONS, len(ICONS))
+    made = []
+    for n in range(count):
+        kind = rng.choice(kinds) if n >= len(kinds) else kinds[n]
+        if kind == "icon":
+            icon = icons.pop()
+            made.append(Widget(id=f"e{n}", kind=kind, role="button", name=icon.name, look=icon.look, does=icon.does,
+                               path=icon.path))  # fmt: skip
+        else:
+            drawn = "item" if kind in ("menuitem", "treeitem") else kind
+            made.append(Widget(id=f"e{n}", kind=drawn, role=ROLES[kind], name=labels.pop(), on=rng.random() < 0.4))
+    return made

@@ -1,0 +1,120 @@
+"""Slow proofs: long runs with flat memory, browsers killed at random, the whole gauntlet on a hundred seeds.
+
+`make soak` runs them; the suite leaves them out. `CUADATA_SOAK=0.1` does a tenth of everything.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuadata import environment_vector, playing, recording, registration
+from cuadata.playing import Plan
+from cuadata.types import Action
+
+pytestmark = pytest.mark.browser
+SHARE = float(os.environ.get("CUADATA_SOAK", "1"))
+
+
+def processes() -> list[tuple[int, str, float]]:
+    """Number, command line and resident megabytes of every process that this one started, at any depth."""
+    told = subprocess.run(["ps", "-eo", "pid=,ppid=,rss=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 3) for line in told.stdout.splitlines()]
+    known, found = {os.getpid()}, list[tuple[int, str, float]]()
+    for _ in range(8):
+        for pid, parent, resident, *words in rows:
+            if int(parent) in known and int(pid) not in known:
+                known.add(int(pid))
+                found.append((int(pid), words[0] if words else "", int(resident) / 1024))
+    return [one for one in found if not one[1].startswith("ps ")]
+
+
+def megabytes() -> float:
+    """Resident memory of this process and all that it started."""
+    own = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return own + sum(size for _, _, size in processes())
+
+
+def test_twenty_thousand_steps_keep_their_memory_and_leave_no_process() -> None:
+    before = {pid for pid, _, _ in processes()}
+    envs: Any = environment_vector.make("miniwob-click-checkboxes", 8, browsers=2, screenshot=False, effect=False)
+    rng, wanted, done = random.Random(0), int(20_000 * SHARE), 0
+    envs.reset(seed=0)
+    marks: list[float] = []
+    while done < wanted:
+        answers = []
+        for episode in envs.episodes:
+            held = [e.id for e in episode.observation.elements if e.point is not None] or [1]
+            answers.append(Action(type="click", element=rng.choice(held)))
+        envs.step(answers)
+        done += 8
+        if done % max(wanted // 20, 8) < 8:
+            marks.append(megabytes())
+    envs.close()
+    early, late = sum(marks[3:6]) / 3, sum(marks[-3:]) / 3
+    print(f"{done} steps, {early:.0f} MB after a fifth, {late:.0f} MB at the end")
+    assert late < early + 80
+    left = [(pid, words) for pid, words, _ in processes() if pid not in before and "--user-data-dir" in words]
+    assert not left, f"processes are left: {left[:3]}"
+
+
+@contextmanager
+def killer(times: int, seconds: float) -> Iterator[list[int]]:
+    """Kills a browser of ours `times` times, each at a random moment within `seconds`."""
+    killed: list[int] = []
+    stop, rng = threading.Event(), random.Random(1)
+
+    def work() -> None:
+        while len(killed) < times and not stop.wait(rng.uniform(0.2, 1.8) * seconds / times):
+            browsers = [p for p, words, _ in processes() if "--user-data-dir" in words and "--type=" not in words]
+            if browsers:
+                killed.append(rng.choice(browsers))
+                os.kill(killed[-1], signal.SIGKILL)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_chromium_killed_twenty_times_in_a_thousand_episodes_loses_none(tmp_path: Path) -> None:
+    number = int(1000 * SHARE)
+    plan = Plan(
+        family="miniwob-click-checkboxes", policy="oracle", seeds=range(number), screenshot=False, workers=4, browsers=2,
+        retries=5,
+    )  # fmt: skip
+    with killer(max(int(20 * SHARE), 2), 0.1 * number) as killed:
+        held = playing.play(plan, tmp_path / "out")
+    assert [p.seed for p in held] == list(range(number)) and all(p.exact for p in held)
+    lines = list(playing.lines(tmp_path / "out"))
+    broken = [line for line in lines if line.ended == "error"]
+    print(f"{len(killed)} kills, {len(broken)} episodes marked as broken down, {len(held)} of {number} finished")
+    assert len({line.name for line in lines}) == len(lines) == len(recording.find(tmp_path / "out"))
+    assert len(killed) >= max(int(20 * SHARE), 2)
+    counting = [(line.seed, line.sample) for line in lines if line.ended not in playing.BROKEN]
+    assert len(counting) == len(set(counting)) == number
+
+
+def test_the_oracle_finishes_thirty_of_thirty_steps_on_a_hundred_seeds(tmp_path: Path) -> None:
+    number = max(int(100 * SHARE), 2)
+    plan = Plan(family="gauntlet", policy="oracle", seeds=range(number), screenshot=False, workers=3, browsers=2)
+    held = playing.play(plan, tmp_path / "out")
+    for line in held:
+        task = registration.task("gauntlet", line.seed)
+        steps = {
+            t.name for t in task.terms if t.name.endswith(("submitted", "revealed", "accepted")) or "overlay" in t.name
+        }
+        assert len(steps) == 30 and steps <= set(line.fired), (line.seed, steps - set(line.fired))
+        assert line.exact

@@ -1,0 +1,320 @@
+"""Publishing: to a real server over HTTP, with what goes wrong on the way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import publishing
+import pytest
+from hub_server import Fault, Hub
+from publishing import REPO, Publisher
+
+from cuadata import hub_plan
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Hub]:
+    with Hub() as running:
+        yield running
+
+
+@pytest.fixture
+def hub(server: Hub) -> Hub:
+    server.forget()
+    return server
+
+
+@pytest.fixture(scope="module")
+def publish(server: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
+    made = Publisher(server, tmp_path_factory.mktemp("home"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return publishing.dataset(tmp_path_factory.mktemp("data") / "set")
+
+
+def test_visibility_case(cases: Path) -> None:
+    expected = json.loads((cases / "hub/B67-visibility-before-upload/expected.json").read_text())["expect"]
+    for one in expected["decisions"]:
+        assert hub_plan.decide(one["remote"], one["asked_private"]) == one["decision"], one
+
+
+def test_stale_shards_case(cases: Path) -> None:
+    folder = cases / "hub/B64-stale-shards-on-republish"
+    remote, push = (json.loads((folder / name).read_text()) for name in ("remote.json", "push.json"))
+    expected = json.loads((folder / "expected.json").read_text())["expect"]
+    found = hub_plan.change(remote["files"], push["new_files"])
+    assert list(found.add) == expected["add"]
+    assert list(found.delete) == expected["delete"]
+    assert list(found.result(remote["files"])) == expected["final_files"]
+
+
+@pytest.mark.parametrize(
+    ("remote", "new", "stale"),
+    [
+        (["d/train-hard-00000-of-00001.parquet"], ["d/train-00000-of-00001.parquet"], []),
+        (
+            ["train-00000-of-00002.parquet", "d/train-00000-of-00002.parquet"],
+            ["train-00000-of-00001.parquet"],
+            ["train-00000-of-00002.parquet"],
+        ),
+        (
+            ["d/train-00000-of-00002-0123456789abcdef.parquet"],
+            ["d/train-00000-of-00001.parquet"],
+            ["d/train-00000-of-00002-0123456789abcdef.parquet"],
+        ),
+        (["d/train-00000-of-00001.parquet"], ["d/train-00000-of-00001.parquet"], []),
+        (
+            ["d/train-00000-of-00001.json", "d/trains-00000-of-00001.parquet", "e/d/train-00000-of-00001.parquet"],
+            ["d/train-00000-of-00003.parquet"],
+            [],
+        ),
+    ],
+)
+def test_only_the_same_folder_and_split_is_stale(remote: list[str], new: list[str], stale: list[str]) -> None:
+    assert list(hub_plan.change(remote, new).delete) == stale
+
+
+def test_the_card_keeps_configs_that_stay_and_drops_those_that_go() -> None:
+    local = "---\nlicense: mit\nconfigs:\n- config_name: a\n  data_files:\n  - split: train\n    path: a/train-*.parquet\n---\n# A\n"
+    remote = (
+        "---\nconfigs:\n- config_name: a\n  data_files:\n  - split: train\n    path: a/old-*.parquet\n  - split: test\n"
+        "    path: a/test-*.parquet\n- config_name: b\n  data_files:\n  - split: train\n    path: b/*.parquet\n"
+        "- config_name: gone\n  data_files:\n  - split: train\n    path: gone/*.parquet\n---\n"
+    )
+    files = ["a/train-00000-of-00001.parquet", "a/test-00000-of-00001.parquet", "b/x.parquet"]
+    head = hub_plan.front_matter(hub_plan.merged_card(local, remote, files))
+    assert head["license"] == "mit"
+    assert {c["config_name"]: [e["split"] for e in c["data_files"]] for c in head["configs"]} == {
+        "a": ["train", "test"],
+        "b": ["train"],
+    }
+    assert hub_plan.merged_card(local, None, files) == local
+
+
+def test_a_new_repository_is_private_tagged_and_opens(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    done = publish(data)
+    assert "error" not in done, done
+    held = hub.repos[REPO]
+    assert held.private and done["visibility"] == "private"
+    assert len(held.commits) == 2
+    assert held.tags == {done["tag"]: done["commit"]}
+    assert {"README.md", "cuadata.json"} < set(hub.files(REPO))
+    assert sum(path.endswith(".parquet") for path in hub.files(REPO)) == len(list(data.rglob("*.parquet"))) > 2
+    assert set(done["opened"]) == {"actions/train", "actions/test"}
+    assert f'load_dataset("{REPO}"'.encode() in hub.read(REPO, "README.md")
+    assert b"OCR is not installed" in hub.read(REPO, "README.md") or not done["unchecked"]
+    assert not list(data.parent.glob(".*publish*"))
+    again = publish(data)
+    assert again["commit"] == done["commit"] and len(held.commits) == 2, "the same data makes no second commit"
+
+
+def test_visibility_is_read_before_and_after_the_upload(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
+) -> None:
+    publish(data)
+    calls = hub.calls
+    uploads = [n for n, call in enumerate(calls) if call.startswith("PUT /lfs/")]
+    reads = [n for n, call in enumerate(calls) if call == f"GET /api/datasets/{REPO}"]
+    commit = calls.index(f"POST /api/datasets/{REPO}/commit/main")
+    assert reads[0] < uploads[0] and any(uploads[-1] < read < commit for read in reads)
+
+
+@pytest.mark.parametrize(("private", "asked"), [(False, None), (False, True), (True, False)])
+def test_another_visibility_than_asked_for_stops(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path, private: bool, asked: bool | None
+) -> None:
+    hub.put(REPO, {}, private=private)
+    done = publish(data, private=asked)
+    assert done["error"] == "CallError" and "nothing was uploaded" in done["words"]
+    assert hub.taken == 0 and len(hub.repos[REPO].commits) == 2
+
+
+def test_a_repository_that_turns_public_meanwhile_gets_no_commit(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
+) -> None:
+    def turn(call: str) -> None:
+        if call.startswith("PUT /lfs/"):
+            hub.repos[REPO].private = False
+
+    hub.on_call = turn
+    done = publish(data)
+    assert done["error"] == "CallError" and "is public" in done["words"]
+    assert len(hub.repos[REPO].commits) == 1
+
+
+def test_publishing_again_deletes_the_stale_shards_and_touches_nothing_else(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
+) -> None:
+    from cuadata import dataset
+
+    train = len(dataset.configs(data)["actions"]["train"])
+    old = [f"actions/train-{n:05d}-of-{train + 3:05d}.parquet" for n in range(train + 3)]
+    beside = {
+        "extra/train-00000-of-00001.parquet": b"x",
+        "NOTES.md": b"n",
+        "actions/validation-00000-of-00001.parquet": b"y",
+    }
+    card = b"---\nconfigs:\n- config_name: extra\n  data_files:\n  - split: train\n    path: extra/*.parquet\n---\n"
+    hub.put(REPO, {**dict.fromkeys(old, b"old"), **beside, "README.md": card})
+    before = hub.files(REPO)
+    refused = publish(data)
+    assert refused["error"] == "CallError" and "--force" in refused["words"] and hub.taken == 0
+    done = publish(data, force=True)
+    assert sorted(done["deleted"]) == old
+    after = hub.files(REPO)
+    assert {path: after[path] for path in beside} == {path: before[path] for path in beside}
+    assert len(hub.repos[REPO].commits) == 3
+    names = [c["config_name"] for c in hub_plan.front_matter(hub.read(REPO, "README.md").decode())["configs"]]
+    assert names == ["actions", "extra"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault("GET /api/datasets/.*browser$", 401, times=9), "log in"),
+        (Fault("POST /api/repos/create", 403, times=9), "write access"),
+        (Fault("POST .*preupload", 404, times=9), "has no dataset"),
+        (Fault("POST .*commit/main", 409, times=9), "changed in the meantime"),
+        (Fault("GET .*tree", 429, times=9, headers={"Retry-After": "3600"}), "in 3600 s"),
+        (Fault("GET .*refs", 500, times=9), "answers 500"),
+        (Fault("GET .*refs", kind="cut", times=9), "did not answer as it should"),
+        (Fault("GET .*refs", kind="slow", times=9), "did not answer as it should"),
+    ],
+    ids=["401", "403", "404", "409", "429", "500", "cut", "slow"],
+)
+def test_a_fault_that_stays_ends_in_clear_words(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path, fault: Fault, words: str
+) -> None:
+    hub.faults = [fault]
+    done = publish(data)
+    assert done["error"] == "RemoteError" and done["code"] == 1
+    assert words in done["words"], done["words"]
+    assert "hf_test" not in done["words"]
+    assert all(len(held.commits) == 1 for held in hub.repos.values()), "nothing is to be seen"
+
+
+def test_faults_that_pass_are_got_over(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    hub.faults = [
+        Fault("GET /api/datasets/.*browser$", 500),
+        Fault("GET .*tree", 429, headers={"Retry-After": "1"}),
+        Fault("GET .*refs", kind="cut"),
+        Fault("PUT /lfs/", kind="cut", after=1),
+        Fault("PUT /lfs/", 500, after=2),
+        Fault("POST .*commit/main", kind="lost"),
+    ]
+    done = publish(data)
+    assert "error" not in done, done
+    assert not any(fault.times for fault in hub.faults)
+    assert len(hub.repos[REPO].commits) == 2, "a commit whose answer was lost is not made twice"
+
+
+def test_a_wrong_token_and_none(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    assert "log in" in publish(data, token="hf_other")["words"]
+    assert not hub.repos
+
+
+def test_a_version_that_is_taken_by_other_data(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    hub.put(REPO, {"README.md": b"# x"})
+    hub.repos[REPO].tags["v1"] = hub.commit_id(REPO)
+    done = publish(data, version="v1")
+    assert done["error"] == "CallError" and "--version" in done["words"]
+    assert publish(data, version="v2")["tag"] == "v2"
+
+
+def test_a_file_that_has_changed_is_not_published(hub: Hub, publish: Publisher, tmp_path: Path) -> None:
+    folder = publishing.dataset(tmp_path / "set", 4)
+    shard = next(folder.rglob("*.parquet"))
+    shard.write_bytes(shard.read_bytes() + b"x")
+    done = publish(folder)
+    assert done["error"] == "DataError" and "has changed" in done["words"]
+    assert not hub.repos
+
+
+def test_the_command(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cuadata.cli", "publish", str(data), REPO, "--version", "v1", "--json"],
+        env=publishing.environment(hub, tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["tag"] == "v1"
+    assert "private: " in done.stderr
+
+
+def test_plain_readers(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:
+    """`datasets`, pandas and DuckDB read what was published; cuadata is kept from being imported."""
+    publish(data)
+    code = f"""
+import sys
+sys.modules["cuadata"] = None
+from datasets import load_dataset, get_dataset_config_names
+assert get_dataset_config_names({REPO!r}) == ["actions"]
+whole = load_dataset({REPO!r}, "actions")
+rows = list(load_dataset({REPO!r}, "actions", split="train", streaming=True))
+assert len(whole["train"]) == len(rows) and len(whole["train"]) + len(whole["test"]) == 12
+assert rows[0]["image"].size == (64, 48) and whole["train"][0]["image"].size == (64, 48)
+assert rows[0]["instruction"] == whole["train"][0]["instruction"]
+from huggingface_hub import snapshot_download
+folder = snapshot_download({REPO!r}, repo_type="dataset")
+import pandas, duckdb, glob
+files = sorted(glob.glob(folder + "/actions/train-*.parquet"))
+frame = pandas.concat([pandas.read_parquet(file) for file in files])
+assert list(frame.instruction) == [row["instruction"] for row in rows]
+assert frame.image.iloc[0]["bytes"][:4] == b"\\x89PNG"
+counted = duckdb.sql("select count(*), min(action.type) from read_parquet('" + folder + "/actions/train-*.parquet')").fetchall()[0]
+assert counted == (len(rows), "click"), counted
+print("read")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=publishing.environment(hub, tmp_path / "fresh"),
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.stdout == "read\n", done.stderr[-3000:]
+
+
+def test_killed_at_any_moment_it_resumes_to_the_same_end(
+    hub: Hub, publish: Publisher, data: Path, tmp_path: Path
+) -> None:
+    """Killed at nine requests up to the tag and once while it is opened again, it ends as an undisturbed one does."""
+    done = publish(data)
+    whole, calls = hub.files(REPO), [call for call in hub.calls if not call.startswith("HEAD")]
+    tagged = next(n for n, call in enumerate(calls, 1) if "/tag/" in call)
+    hub.forget()
+    moments = iter([1 + tagged * n // 9 for n in range(9)] + [6])
+    worker = Publisher(hub, tmp_path)
+    state = {"at": next(moments), "seen": 0}
+
+    def kill(call: str) -> None:
+        state["seen"] += 1
+        if state["seen"] == state["at"]:
+            worker.process.kill()
+
+    hub.on_call = kill
+    killed = 0
+    for moment in [*moments, 10**9]:
+        killed += not worker(data)
+        worker.close()
+        state.update(at=moment, seen=0)
+        worker.begin()
+    last = worker(data)
+    worker.close()
+    assert killed == 10
+    assert hub.files(REPO) == whole and last["commit"] == done["commit"]
+    assert hub.repos[REPO].tags == {done["tag"]: done["commit"]} and len(hub.repos[REPO].commits) == 2
+    assert hub.taken == sum(path.endswith(".parquet") for path in whole), "no shard is sent twice"
+    assert not list(data.parent.glob(".*publish*"))

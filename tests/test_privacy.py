@@ -1,0 +1,178 @@
+"""Secrets and personal data: found by form and by the word beside them, masked alike everywhere, and never let out."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import publishing
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuadata import dataset, hub, hub_checks, privacy, redaction
+from cuadata.errors import CallError, DataError
+from cuadata.image import rgb
+from cuadata.registry import gates
+from cuadata.rows import Candidate, Target
+from cuadata.types import Action, BBox, Point
+
+_KEY = "sk_" + "live_" + "a1B2c3D4" * 3
+SECRETS = [
+    ("card_number", "pay with 4242 4242 4242 4242 today"),
+    ("card_number", "5555-5555-5555-4444"),
+    ("email", "write to jane.doe@firm.co.uk"),
+    ("email", "https://a.test/?u=jane%40firm.com"),
+    ("token", "https://a.test/x?access_token=abcdef123456&x=1"),
+    ("token", "https://a.test/#id_token=abcdef123456"),
+    ("password", "https://jane:hunter2@a.test/"),
+    ("password", "the password is hunter2"),
+    ("one_time_code", "Your verification code: 482 913"),
+    ("one_time_code", "482913 is your login code"),
+    ("api_key", _KEY),
+    ("api_key", "AbC123xYz789QwErTy456UiOp0AsDfG"),
+    ("private_key", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"),
+    ("phone", "+44 20 7946 0958"),
+    ("phone", "(212) 736-5000"),
+    ("account_number", "GB82 WEST 1234 5698 7654 32"),
+]
+HARMLESS = [
+    "4242 4242 4242 4241",
+    "order 1700000000000, item 90210",
+    "you@example.com, a@b.test, icon@2x.png",
+    "https://shop.test/search?q=token&page=2",
+    "d41d8cd98f00b204e9800998ecf8427e",
+    "zip code 90210, error code 404",
+    "#main > div:nth-of-type(3) > input.form-control__input--large",
+    "202-555-0143",
+    "enter the password",
+    "2026-01-02 12:33:22.123456",
+    "$1,234.56 and 192.168.100.200",
+]
+
+
+@pytest.mark.parametrize(("kind", "text"), SECRETS, ids=[kind for kind, _ in SECRETS])
+def test_found_and_masked(kind: str, text: str) -> None:
+    assert [one.kind for one in privacy.find(text)] == [kind]
+    clean = privacy.masked(text)
+    assert privacy.find(text)[0].text not in clean
+    assert privacy.find(clean) == ()
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_not_found(text: str) -> None:
+    assert privacy.find(text) == ()
+
+
+@settings(max_examples=30)
+@given(st.text(max_size=60))
+def test_masking_ends(text: str) -> None:
+    found = privacy.find(text)
+    assert all(text[one.start : one.end] == one.text for one in found)
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+def test_a_finding_does_not_show_what_it_found() -> None:
+    assert "hunter2" not in repr(privacy.find("password: hunter2"))
+
+
+def typing(text: str, name: str, **more: Any) -> dict[str, Any]:
+    target = Target(role="textbox", name=name, bbox=BBox(10, 10, 20, 10), point=Point(20.0, 15.0))
+    return {"action": Action(type="type", text=text), "target": target, **more}
+
+
+@pytest.mark.parametrize(
+    ("more", "keep"),
+    [
+        ({}, "yes"),
+        ({"instruction": "Write to jane.doe@firm.com"}, "no"),
+        (typing("hunter2", "Password"), "no"),
+        (typing("********", "Password"), "yes"),
+        (typing("u7x", "Password", seed_block="3"), "yes"),
+        (typing("hunter2", "Search"), "yes"),
+        ({"history": ("typed '4242424242424242' into 'Card'",)}, "no"),
+        ({"provenance": json.dumps({"url": "https://a.test/?session_id=abcdef12345"})}, "no"),
+    ],
+)
+def test_the_gate(more: dict[str, Any], keep: str) -> None:
+    verdict = gates["sensitive_value"](Candidate(example=publishing.example(1, **more)))
+    assert verdict.keep == keep
+    assert "hunter2" not in verdict.evidence and "jane" not in verdict.evidence
+
+
+@pytest.mark.parametrize(
+    ("more", "licence", "public", "kinds"),
+    [
+        ({}, "", False, set()),
+        ({}, "", True, {"licence_missing"}),
+        ({"instruction": "mail jane.doe@firm.com"}, "mit", False, {"email"}),
+        ({"provenance": json.dumps({"licence": "cc-by-nc-4.0"})}, "mit", False, {"licence_restricted"}),
+        ({"provenance": json.dumps({"dataset": "ScreenSpot-v2"})}, "mit", False, {"benchmark_leak"}),
+    ],
+)
+def test_checks_before_publication(
+    tmp_path: Path, more: dict[str, Any], licence: str, public: bool, kinds: set[str]
+) -> None:
+    folder = publishing.dataset(tmp_path / "set", 5, licence=licence, **more)
+    found = hub_checks.check(folder, public=public)
+    assert {one.kind for one in found.problems} == kinds
+    assert not hub_checks.check(folder, public=public, allow=kinds).problems
+    if kinds:
+        with pytest.raises(DataError, match="nothing was uploaded") as raised:
+            found.refuse()
+        assert "jane" not in str(raised.value)
+
+
+def test_splits_that_leak_are_refused(tmp_path: Path) -> None:
+    folder = publishing.dataset(tmp_path / "set", 12)
+    rows = list(dataset.read(folder, "actions", "train"))
+    dataset.write(rows[:2], type(rows[0]), folder / "actions", name="test", force=True)
+    found = hub_checks.check(folder, public=False)
+    assert {one.kind for one in found.problems} == {"split_leak"}
+    with pytest.raises(DataError, match="has changed"):
+        hub.read(folder)
+
+
+def test_a_kind_that_there_is_not(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="no kind of finding"):
+        hub_checks.check(tmp_path, public=False, allow=("colour",))
+
+
+def test_redaction_keeps_picture_text_and_action_of_one_story(tmp_path: Path) -> None:
+    secret = "jane.doe@firm.com"
+    folder = publishing.dataset(
+        tmp_path / "set", 6, **typing(secret, f"Mail to {secret}", instruction=f"Enter {secret}")
+    )
+    out = tmp_path / "clean"
+    assert redaction.redact(folder, out) == {"email": 1}
+    assert not hub_checks.check(out, public=False).problems
+    before, after = (
+        {row["id"]: row for split in ("train", "test") for row in dataset.open_rows(one, "actions", split)}
+        for one in (folder, out)
+    )
+    assert before.keys() == after.keys()
+    row = after["t003/0"]
+    mask = row["action"]["text"]
+    assert mask == "person1@example.com"
+    assert row["instruction"] == f"Enter {mask}" and row["target"]["name"] == f"Mail to {mask}"
+    pixels = rgb(row["image"]["bytes"])
+    assert not pixels[10:20, 10:30].any() and pixels[30:].any()
+    assert (pixels[30:] == rgb(before["t003/0"]["image"]["bytes"])[30:]).all()
+    for name in before.keys() - {"t003/0"}:
+        assert after[name]["image"] == before[name]["image"], "other pictures are not encoded again"
+    hub.read(out)
+
+
+def test_a_password_is_masked_in_its_own_trajectory_only() -> None:
+    made = redaction.Redaction()
+    row = {
+        "trajectory_id": "a",
+        "step_index": 0,
+        "instruction": "word word",
+    }
+    made.learn({**row, "action": {"type": "type", "text": "word"}, "target": {"name": "Password", "bbox": None}})
+    clean, other = made.apply(row), made.apply({**row, "trajectory_id": "b"})
+    assert clean is not None and other is not None
+    assert "word" not in clean["instruction"].replace("password", "") and other["instruction"] == "word word"

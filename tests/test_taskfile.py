@@ -1,0 +1,113 @@
+"""A YAML file makes a task of any page; its terms are bound to a page that nobody here made."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cuadata import environment, playing, registration, taskfile
+from cuadata.commands.env import app
+from cuadata.errors import CallError, DataError
+from cuadata.types import Condition
+
+PAGE = """<!doctype html><title>Plans</title><h1>Plans</h1>
+<div role="radiogroup" aria-label="Plan">
+  <button role="radio" aria-checked="false" data-state="unchecked" id="y">Yearly</button>
+  <button role="radio" aria-checked="false" data-state="unchecked" id="m">Monthly</button>
+</div>
+<button id="s">Submit</button>
+<script>
+  for (const b of document.querySelectorAll("[role=radio]")) b.onclick = () => document.querySelectorAll("[role=radio]")
+    .forEach((o) => { o.ariaChecked = String(o === b); o.dataset.state = o === b ? "checked" : "unchecked"; });
+  document.getElementById("s").onclick = () => {
+    if (document.getElementById("y").ariaChecked === "true") document.body.innerHTML = "<h1>Thank you</h1>";
+  };
+</script>"""
+FILE = """
+page: page.html
+instruction: Choose the yearly plan and submit.
+viewport: [800, 600]
+terms:
+  - {name: chosen, value: 0.1, when: [{role: radio, name: Yearly, state: checked, value: true}]}
+  - {name: sent, value: 1.0, when: [{role: heading, name: Thank you, later: true}]}
+success: [{role: heading, name: Thank you, later: true}]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "page.html").write_text(PAGE)
+    (tmp_path / "task.yaml").write_text(FILE)
+    return tmp_path / "task.yaml"
+
+
+def test_a_file_is_a_task(file: Path) -> None:
+    task = taskfile.read(file)
+    assert (task.id, task.html, task.viewport.width) == ("task/0", PAGE, 800)
+    assert [(t.name, t.value, t.kind) for t in task.terms] == [("chosen", 0.1, "once"), ("sent", 1.0, "once")]
+    assert task.terms[0].when == (Condition(role="radio", name="Yearly", state="checked", value="true"),)
+    assert registration.task(str(file), 0) == task
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("instruction:", "instructions:"), "no key is named instructions"),
+        (("page: page.html", "page: none.html"), "there is no file"),
+        (("value: 0.1", "value: much"), r"terms\[0\]: Term.value: wanted float, got 'much'"),
+        (("state: checked", "state: chosen"), "'chosen' is no state"),
+        (("{role: heading, name: Thank you, later: true}]}", "{role: dialog, present: false}]}"), "empty page"),
+        (("[{role: radio", "{role: radio"), "it is no YAML"),
+        (("role: radio", "rolle: radio"), "no field is named 'rolle'"),
+    ],
+)
+def test_a_file_that_is_wrong_says_where(file: Path, change: tuple[str, str], words: str) -> None:
+    file.write_text(FILE.replace(*change, 1))
+    with pytest.raises(DataError, match=words):
+        taskfile.read(file)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="cannot be read: No such file"):
+        taskfile.read(tmp_path / "no.yaml")
+
+
+@pytest.mark.browser
+def test_terms_are_bound_to_a_page_and_a_dead_one_exits_1(file: Path) -> None:
+    run = CliRunner().invoke
+    page = str(file.parent / "page.html")
+    done = run(app, ["check", "--url", page, "--terms", str(file), "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["conditions"][0]["nodes"] == [{"role": "radio", "name": "Yearly", "css": "#y"}]
+    assert [c["later"] for c in told["conditions"]] == [False, True, True]
+    file.write_text(FILE.replace("role: radio", "role: checkbox"))
+    with pytest.raises(DataError, match="chosen: nothing on the page is checkbox 'Yearly' with checked=true"):
+        run(app, ["check", "--url", page, "--terms", str(file)], catch_exceptions=False)
+
+
+@pytest.mark.browser
+def test_a_recording_is_the_solution_and_the_file_a_family(file: Path, tmp_path: Path) -> None:
+    from cuadata import recorder
+    from cuadata.types import Action, Outcome
+
+    task = taskfile.read(file)
+    with recorder.start(task, tmp_path / "by-hand", instruction=task.instruction, source="person") as recorded:
+        for name in ("Yearly", "Submit"):
+            target = next(e for e in recorded.observe().elements if e.name == name)
+            assert recorded.do(Action(type="click", element=target.id)).error is None
+        recorded.close(Outcome(ended="success", success=True))
+    file.write_text(FILE + "solution: by-hand\n")
+    make: Any = environment.make
+    with closing(make(str(file), screenshot=False)) as env:
+        env.reset(seed=0)
+        assert [m.locator.css for m in env.episode.task.solution if m.locator] == ["#y", "#s"]
+    (line,) = playing.play(
+        playing.Plan(family=str(file), policy="oracle", seeds=[0], workers=1, screenshot=False), tmp_path / "out"
+    )
+    assert line.exact and line.fired == ("chosen", "sent")
