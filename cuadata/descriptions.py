@@ -179,6 +179,11 @@ class Index:
         return [one for one in found.values() if not mine.isdisjoint(_called(one))]
 
 
+def matching(noun: Noun, elements: Iterable[Element]) -> list[Element]:
+    """Elements that a description fits, as `Index.matching`, for a single question."""
+    return Index(tuple(elements)).matching(noun)
+
+
 def _called(element: Element) -> set[str]:
     return {text for text in (normal(element.name), normal(element.text)) if text}
 

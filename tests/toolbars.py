@@ -31,7 +31,7 @@ def toolbars(seed: int) -> Task:
     spatial = chance.random() < 0.7
     goal = f"button {said} '{names[0]}'" if spatial else f"'{names[place + 1]}' button"
     target = Locator(css=f"#b{place}")
-    bindings = (Binding(word="button", part="target", locator=target),)
+    bindings: tuple[Binding, ...] = (Binding(word="button", part="target", locator=target),)
     if spatial:
         bindings += (Binding(word=names[0], part="reference", locator=Locator(css="#reference")),)
     return Task(
