@@ -56,8 +56,10 @@ class Review:
             return DIRECTIONS[self.recorded[0]]
         if self.reference is None:
             return None
-        held = (one for one in DIRECTIONS.values() if relations.holds(one, self.target, [self.reference]).holds)
-        return next(held, None)  # pyright: ignore[reportReturnType]
+        for side in DIRECTIONS.values():
+            if relations.holds(side, self.target, [self.reference]).holds:
+                return side
+        return None
 
     @property
     def misaligned(self) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -177,6 +177,11 @@ class Index:
             return [one for one in self.elements if one.role == role and not _called(one) and _shown(one) == shown]
         found = {one.id: one for text in mine for one in self.called(text) if one.role == role}
         return [one for one in found.values() if not mine.isdisjoint(_called(one))]
+
+
+def matching(noun: Noun, elements: Iterable[Element]) -> list[Element]:
+    """Elements that a description fits, as `Index.matching`, for a single question."""
+    return Index(tuple(elements)).matching(noun)
 
 
 def _called(element: Element) -> set[str]:
