@@ -60,10 +60,10 @@ def observation_space(viewport: Size, ratio: float, *, screenshot: bool, element
 def told(observation: Observation, task: Task, space: spaces.Dict) -> Observed:
     """An observation as the space describes it. DataError where the picture has another size than the space."""
     seen = prompts.visible(observation.elements)
-    rows = np.full(space["elements"].shape, -1, np.float32)
-    for place, element in enumerate(seen[: len(rows)]):
+    rows = np.full(space["elements"].shape or (), -1, np.float32)
+    for row, element in zip(rows, seen, strict=False):
         if element.bbox is not None:
-            rows[place] = (element.id, element.bbox.x, element.bbox.y, element.bbox.width, element.bbox.height)
+            row[:] = (element.id, element.bbox.x, element.bbox.y, element.bbox.width, element.bbox.height)
     np.clip(rows, -FARTHEST, FARTHEST, out=rows)
     held: Observed = {
         "axtree": "\n".join(map(prompts.element_line, seen))[:LONGEST_PAGE],
@@ -174,12 +174,13 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
             **(stage_options or {}),
         )  # fmt: skip
         self.action_space = Unicode(LONGEST_ANSWER, min_length=0)
-        self.observation_space = observation_space(
+        self._space = observation_space(
             viewport or first.viewport,
             device_pixel_ratio or first.device_pixel_ratio,
             screenshot=screenshot,
             elements=elements,
         )
+        self.observation_space = self._space
         self._loop = shared()
         self._first_seed = seed
 
@@ -222,7 +223,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         self._loop.run(self.stage.close(), 30)
 
     def _told(self, episode: Episode) -> Observed:
-        return told(episode.observation, episode.task, self.observation_space)
+        return told(episode.observation, episode.task, self._space)
 
 
 def stage_of(

@@ -75,10 +75,11 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         self.form = registry.formats[format]
         self.max_steps, self.no_effect_lines = max_steps, no_effect_lines
         self.single_action_space = Unicode(LONGEST_ANSWER, min_length=0)
-        self.single_observation_space = observation_space(
+        self._space = observation_space(
             viewport or first.viewport, device_pixel_ratio or first.device_pixel_ratio, screenshot=screenshot,
             elements=elements,
         )  # fmt: skip
+        self.single_observation_space = self._space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.browsers = browsers_for(first, min(browsers, num_envs))
@@ -164,12 +165,12 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         return self._loop.run(gather(), LIMIT)
 
     def _batch(self) -> Observed:
-        rows = [told(e.observation, e.task, self.single_observation_space) for e in self._open]
+        rows = [told(e.observation, e.task, self._space) for e in self._open]
         return {
             key: np.stack([row[key] for row in rows])
             if isinstance(space, gymnasium.spaces.Box)
             else tuple(row[key] for row in rows)
-            for key, space in self.single_observation_space.items()
+            for key, space in self._space.items()
         }
 
     def _infos(self, told: Sequence[dict[str, Any]]) -> dict[str, Any]:

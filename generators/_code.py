@@ -84,7 +84,7 @@ class Code:
 def code(draw: Draw, *, name: str = "c", reveal: Reveal | None = None) -> Code:
     """Draw a code and how it is earned."""
     rng = draw.rng(f"code-{name}")
-    how: Reveal = draw.axis(f"{name}-reveal", REVEALS, reveal)  # pyright: ignore[reportAssignmentType]
+    how: Reveal = draw.axis(f"{name}-reveal", REVEALS, reveal)
     texts, labels, waiting = WORDS[how]
     return Code(
         id=name,

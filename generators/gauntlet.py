@@ -189,8 +189,8 @@ def _paths(rooms: list[Room], until: Until) -> dict[Path, tuple[Move, ...]]:
     top = one.overlays[0]
     fake = top.fakes[0].id if top.fakes else top.id
     submit = _modal.click(one.modal, f"{one.modal.id}-submit")
-    last: Until = "end"
-    ends: list[Until] = [*([last] * (len(rooms) - 1)), until]
+    ends: list[Until] = ["end" for _ in rooms]
+    ends[-1] = until
     return {
         "solution": tuple(move for room, end in zip(rooms, ends, strict=True) for move in _moves(room, end)),
         "fake_close": (_overlay.click(fake),) * 3,

@@ -51,7 +51,7 @@ def test_grpo_with_tools_and_with_plans_runs(tmp_path: Path, monkeypatch: pytest
     from datasets import Dataset
     from tiny_models import build, template
     from transformers import AutoModelForCausalLM, AutoTokenizer
-    from trl import GRPOConfig, GRPOTrainer
+    from trl import GRPOConfig, GRPOTrainer  # pyright: ignore[reportPrivateImportUsage]
 
     folder = build("qwen2", tmp_path / "model")
     words = AutoTokenizer.from_pretrained(folder)
@@ -64,10 +64,11 @@ def test_grpo_with_tools_and_with_plans_runs(tmp_path: Path, monkeypatch: pytest
         "max_completion_length": 8, "report_to": "none", "use_cpu": True, "bf16": False, "save_strategy": "no",
         "dataloader_pin_memory": False,
     }  # fmt: skip
-    for given in (
+    trainings: list[dict[str, Any]] = [
         {"environment_factory": trl_environment.tools("miniwob-click-test", reward="exact")},
         {"reward_funcs": trl_environment.plan_reward("axtree", pages=1)},
-    ):
+    ]
+    for given in trainings:
         trainer = GRPOTrainer(
             model=AutoModelForCausalLM.from_pretrained(folder), args=GRPOConfig(**options), train_dataset=rows,
             processing_class=words, **given,
