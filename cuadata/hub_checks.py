@@ -82,7 +82,7 @@ def check(
     first: dict[tuple[str, str], str] = {}
     shared: dict[tuple[str, str, str], set[str]] = {}
     held = manifest.read(folder)
-    together = [_COLUMNS.get(name, name) for name in held["splits"]["kept_together"] if name != "near_picture"]
+    together = [str(_COLUMNS.get(name, name)) for name in held["splits"]["kept_together"] if name != "near_picture"]
     for config, split, row in _rows(folder, progress):
         for kind, place in [*_in_row(row), *_by_gates(row)]:
             key = kind, f"{config}/{split}, {place}"
