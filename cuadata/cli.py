@@ -45,6 +45,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class LazyGroup(TyperGroup):
     """Imports a command's module when it is called, so that the help answers at once."""
 
+    listing = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.listing = True  # the help asks for every command, only to name it
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.listing = False
+
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(COMMANDS)
 
@@ -52,15 +61,10 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module, line = COMMANDS[cmd_name]
-        app: typer.Typer = importlib.import_module(module).app if _runs(cmd_name) else _named(line)
+        app: typer.Typer = _named(line) if self.listing else importlib.import_module(module).app
         command = typer.main.get_command(app)
         command.name = cmd_name
         return command
-
-
-def _runs(name: str) -> bool:
-    """Whether this command was asked for, rather than only listed."""
-    return name in sys.argv[1:] or not any(word in ("--help", "-h") for word in sys.argv[1:]) and len(sys.argv) > 1
 
 
 def _named(line: str) -> typer.Typer:

@@ -94,7 +94,7 @@ class AsyncPage:
         tab = await self.windows.usable()
         try:
             async with asyncio.timeout(self.limit * 3):
-                await tab.page.goto(address, wait_until="domcontentloaded", timeout=self.limit * 3000)
+                await self._load(tab, address)
                 await tab.page.wait_for_load_state("load", timeout=self.limit * 1000)
         except TimeoutError:
             self.windows.notes.append(f"{address[:120]} was still loading after {self.limit:g} s")
@@ -103,6 +103,19 @@ class AsyncPage:
             if "Timeout" not in words:
                 raise ValueError(f"{address[:200]} did not open: {words}") from error
             self.windows.notes.append(f"{address[:120]} was still loading after {self.limit:g} s")
+
+    async def _load(self, tab: Tab, address: str, tries: int = 5) -> None:
+        """Go to an address; a page that reloads itself meanwhile may get in between, so it is tried again."""
+        from playwright.async_api import Error
+
+        for left in reversed(range(tries)):
+            try:
+                await tab.page.goto(address, wait_until="domcontentloaded", timeout=self.limit * 3000)
+            except Error as error:
+                if not left or "interrupted by another navigation" not in str(error):
+                    raise
+            else:
+                return
 
     async def rewrite(self, html: str) -> None:
         """Put another document in the place of this one, without a load; scripts in it do not run."""

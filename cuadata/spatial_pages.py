@@ -261,9 +261,8 @@ class _Maker:
         swap = (_number(rng.choice(movable)), _number(rng.choice(others)))
         changed = self._show(page.task.family, page.task.seed, {**options, "swap": swap}, "moved_reference")
         references = changed.scene.again(question)
-        again = None
-        if references:
-            again = changed.scene.question(question.kind, question.thing, question.stated, references)
+        scene = changed.scene
+        again = scene.question(question.kind, question.thing, question.stated, references) if references else None
         if again is None or again.target.locator == question.target.locator:
             self.counts["pairs that came to nothing"] += 1
             return

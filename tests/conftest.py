@@ -15,7 +15,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 collect_ignore = [] if any("soak" in word for word in sys.argv) else ["soak"]
 ROOT = Path(__file__).resolve().parent.parent
 
-settings.register_profile("cuadata", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+settings.register_profile(
+    "cuadata", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
+)
 settings.load_profile("cuadata")
 
 # JSON has no NaN, and files have no lone surrogates: the types' values are those that can be written.

@@ -58,7 +58,7 @@ def test_case_reward_cannot_be_farmed(cases: Path) -> None:
 def test_no_loop_earns_more_than_its_end(potentials: list[float]) -> None:
     """However an episode wanders, it earns the difference of its ends, and the bonus at most once."""
     rewards = potential.potential_rewards(potentials)
-    reached = any(p >= 1 for p in potentials[1:])
+    reached = any(p >= 1 - 1e-9 for p in potentials[1:])  # a sum of fractions may fall that short
     assert sum(rewards) == pytest.approx(potentials[-1] - potentials[0] + reached, abs=1e-6)
     assert len(rewards) == len(potentials) - 1
 
