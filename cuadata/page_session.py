@@ -104,7 +104,7 @@ class AsyncPage:
                 raise ValueError(f"{address[:200]} did not open: {words}") from error
             self.windows.notes.append(f"{address[:120]} was still loading after {self.limit:g} s")
 
-    async def _load(self, tab: Tab, address: str, tries: int = 5) -> None:
+    async def _load(self, tab: Tab, address: str, tries: int = 20) -> None:
         """Go to an address; a page that reloads itself meanwhile may get in between, so it is tried again."""
         from playwright.async_api import Error
 
@@ -112,6 +112,9 @@ class AsyncPage:
             try:
                 await tab.page.goto(address, wait_until="domcontentloaded", timeout=self.limit * 3000)
             except Error as error:
+                # Our own earlier try may be what got in between.
+                if f'by another navigation to "{address}"' in str(error):
+                    return
                 if not left or "interrupted by another navigation" not in str(error):
                     raise
             else:
