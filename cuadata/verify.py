@@ -20,7 +20,7 @@ from cuadata.gating import Chosen
 from cuadata.measuring import Measured, Meter
 from cuadata.registry import families
 from cuadata.registry import gates as registered
-from cuadata.rendering import Renderer, candidate_of, evidence_for, named_task, task_of
+from cuadata.rendering import Renderer, candidate_of, evidence_for, page_of
 from cuadata.rows import CONFIGS, Candidate, Example, Verdict
 from cuadata.types import BBox, Size
 
@@ -111,10 +111,11 @@ class _Finder:
         held = self._recorded(row)
         if held is not None:
             return _Label(config=config, candidate=replace(held, example=row), source="recording")
-        name = named_task(row) if self.renderer is not None and row.step_index == 0 else None
-        if name is not None and self.renderer is not None and name.rpartition("/")[0] in families:
-            task = task_of(name)
-            return _Label(config=config, candidate=evidence_for(row, task, self.renderer.show(task)), source="rendered")
+        made = page_of(row) if self.renderer is not None and row.step_index == 0 else None
+        if made is not None and self.renderer is not None:
+            task, asks = made
+            held = evidence_for(row, task if asks else None, self.renderer.show(task))
+            return _Label(config=config, candidate=held, source="rendered")
         return _Label(config=config, candidate=Candidate(example=row), source="row")
 
     def _recorded(self, row: Example) -> Candidate | None:
