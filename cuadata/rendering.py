@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -71,7 +72,7 @@ class Renderer:
         """
         if self._shown is None or self._task != task:
             page = self._open(task)
-            self._shown = page.observe()
+            self._shown = page.observe(settle=not _still(task))
         return self._shown
 
     def _open(self, task: Task) -> browser.Page:
@@ -85,9 +86,15 @@ class Renderer:
         self._page, self._task = browser.open(task), task
         return self._page
 
-    def faults(self, candidate: Candidate, *, seed: int = 0) -> Iterator[Fault]:
-        """The shown page with every fault in turn, measured again; then the faults of the label alone."""
-        for fault in page_faults.faults(candidate, seed=seed):
+    def faults(self, candidate: Candidate, *, seed: int = 0, most: int | None = None) -> Iterator[Fault]:
+        """The shown page with every fault in turn, measured again; then the faults of the label alone.
+
+        `most`: so many of the page's faults, drawn by the example's id; None: all.
+        """
+        held = list(page_faults.faults(candidate, seed=seed))
+        if most is not None and most < len(held):
+            held = random.Random(f"{seed}/{candidate.example.id}/{most}").sample(held, most)
+        for fault in held:
             page = self._changed(fault.script, fault.of.locator, fault.argument)
             if page is not None:
                 yield page_faults.on_the_new_page(candidate, fault, page)
@@ -99,7 +106,7 @@ class Renderer:
         shown, page = self._shown, self._open(self._task)
         held = {"css": locator.css, "argument": argument}
         call = f"(held) => {{ const el = document.querySelector(held.css); if (!el) return false; ({script})(el, held.argument); return true; }}"
-        changed = page.observe() if page.evaluate(call, held) else None
+        changed = page.observe(settle=not _still(self._task)) if page.evaluate(call, held) else None
         self._shown = shown
         return changed
 
