@@ -121,10 +121,15 @@ class AsyncPage:
                 return
 
     async def rewrite(self, html: str) -> None:
-        """Put another document in the place of this one, without a load; scripts in it do not run."""
+        """Put another document in the place of this one, without a load; scripts in it do not run. Its fonts have come then."""
         await self.evaluate(
-            "(html) => { const d = new DOMParser().parseFromString(html, 'text/html');"
-            " document.head.innerHTML = d.head.innerHTML; document.body.replaceWith(document.adoptNode(d.body)); }",
+            "async (html) => { const d = new DOMParser().parseFromString(html, 'text/html'), root = document.documentElement;"
+            " for (const one of [...root.attributes]) root.removeAttribute(one.name);"
+            " for (const one of d.documentElement.attributes) root.setAttribute(one.name, one.value);"
+            # A head that stays as it is keeps its fonts.
+            " if (document.head.innerHTML !== d.head.innerHTML) document.head.innerHTML = d.head.innerHTML;"
+            " document.body.replaceWith(document.adoptNode(d.body)); scrollTo(0, 0);"
+            " root.getBoundingClientRect(); await document.fonts.ready; }",
             html,
         )
 
