@@ -29,10 +29,10 @@ TURN = {
     "browsergym-no-waits": 3,
     "selenium": 8,
     "selenium-no-screenshot": 12,
-    "cuadata": 60,
-    "cuadata-screenshot": 24,
-    "cuadata-vector": 96,
-    "cuadata-vector-screenshot": 48,
+    "cuadata": 40,
+    "cuadata-screenshot": 16,
+    "cuadata-vector": 64,
+    "cuadata-vector-screenshot": 32,
 }
 Turns = dict[str, list[dict[str, Any]]]
 
@@ -118,7 +118,9 @@ def table(task: str, found: Turns) -> None:
 def main() -> None:
     """Play and print."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--browsergym", help="a Python that has browsergym-miniwob; without it only ours and Selenium play")
+    asked.add_argument(
+        "--browsergym", help="a Python that has browsergym-miniwob; without it only ours and Selenium play"
+    )
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--task", action="append", help="click-checkboxes and click-test by default")
     asked.add_argument("--system", action="append", choices=list(TURN), help="only these")
