@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cuadata import page_input
+from cuadata import native_lists, page_input
 from cuadata.frames import FrameGone
 from cuadata.loop import Stuck
 from cuadata.types import Action, Effect, Element, Observation, Point, Step
@@ -48,6 +48,7 @@ async def act(
 ) -> Step:
     """One step; see `AsyncPage.act`."""
     before = await _before(page, observation, screenshot, renew)
+    action = native_lists.chosen(action, before.elements)
     aim = await aimed(page, action, before)
     if aim.error is None and action.type in POINTED:
         renewed = await _hover(page, aim, screenshot) if renew else None

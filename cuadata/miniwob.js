@@ -23,6 +23,9 @@ globalThis.cuadataMiniwob ??= (() => {
     for (let e = node; e; e = e.parentElement) if (OWN.has(e.id) && e.id !== "query") return true;
     return false;
   };
+  // The click marker is no part of the task, and drawing it costs more than the click.
+  document.body.removeEventListener("click", core.canvasDrawClick);
+  core.canvasClear = () => {};
   observer.observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true });
 
   const shape = (e) => e instanceof SVGElement && !(e instanceof SVGSVGElement);
@@ -82,8 +85,16 @@ globalThis.cuadataMiniwob ??= (() => {
     if (!(r.width > 0 || r.height > 0)) return null;
     const style = getComputedStyle(e);
     if (style.visibility === "hidden" || style.opacity === "0") return null;
-    const text = (e.textContent ?? "").trim().slice(0, 200);
+    const text = textOf(e);
     return [serial(e), [r.left, r.top, r.width, r.height], reach(e, r), stateOf(e), about(e), text];
+  };
+  const textOf = (e) => (e.textContent ?? "").trim().slice(0, 200);
+  /** Options of a closed list: they have no box of their own. */
+  const unfold = (list, rows) => {
+    for (const e of list.options) {
+      rows.push([serial(e), null, null, stateOf(e), about(e), textOf(e)]);
+      told.push(e);
+    }
   };
   const walk = (root, rows) => {
     for (const e of root.children) {
@@ -91,8 +102,9 @@ globalThis.cuadataMiniwob ??= (() => {
       if (worth(e)) {
         const held = row(e);
         if (held) { rows.push(held); told.push(e); }
+        if (held && e instanceof HTMLSelectElement && !listed(e)) unfold(e, rows);
       }
-      if (!(e instanceof HTMLSelectElement) || e.multiple || e.size > 1) walk(e, rows);
+      if (!(e instanceof HTMLSelectElement) || listed(e)) walk(e, rows);
     }
   };
   const locate = (e) => {

@@ -16,10 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuadata import browser_find, effects, engine, image, registration
+from cuadata import browser_find, effects, engine, image, native_lists, registration
 from cuadata.errors import CallError, DataError
 from cuadata.serve import Server
 from cuadata.stage import Judgement, element_of
+from cuadata.terms import fold
 from cuadata.types import (
     Action,
     Attribute,
@@ -60,8 +61,8 @@ LISTEN = """(() => {
     return add.call(this, type, ...rest);
   };
 })()"""
-#: What makes a browser tell roles and names to the page, and keep its accessibility tree between two questions.
-ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo", "--force-renderer-accessibility")
+#: What makes a browser tell roles and names to the page.
+ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo",)
 
 
 def name_of(task: Task) -> str:
@@ -149,6 +150,9 @@ class MiniWobStage:
         await self._page.context.add_init_script(LISTEN)
         await self._page.goto(address)
         await self._page.tab.enter()
+        assert self._page.tab.session is not None
+        # Keeps the accessibility tree between two questions; the browser's own switch would send it about as well.
+        await self._page.tab.session.send("Accessibility.enable")
         await self._page.tab.page.add_style_tag(content=HIDE)
         await self._evaluate(_script() + ";0")
 
@@ -173,19 +177,21 @@ class MiniWobStage:
 
     async def act(self, action: Action, before: Observation) -> Step:
         """Do one action with real input; the page is read at once, as the package's own environment does."""
-        page = self.page
         began = time.time()
+        action = native_lists.chosen(action, before.elements)
         target = element_of(before, action.element)
         error = None
         if action.element is not None and target is None:
             error = f"target_stale: element {action.element} is not on the page"
+        elif action.type == "select":
+            action, error = await self._choose(action, target, before)
         elif action.point is None and target is not None:
             if target.point is None:
                 error = f"target_occluded: no point of element {target.id} takes a click"
             else:
                 action = replace(action, point=target.point)
-        if error is None:
-            error = await page.input(action)
+        if error is None and action.type != "select":
+            error = await self.page.input(action)
         after = await self._observation(await self._look("cuadataMiniwob.look()"))
         effect = None
         if self.effect:
@@ -196,6 +202,20 @@ class MiniWobStage:
             index=0, time=max(began, before.time + 1e-6), observation=before, action=action, target=target, after=after,
             effect=effect, error=error,
         )  # fmt: skip
+
+    async def _choose(self, action: Action, target: Element | None, before: Observation) -> tuple[Action, str | None]:
+        """Choose an option of a list by its label; one that takes several keeps those that are chosen already."""
+        if target is None or target.tag != "select":
+            return action, "action_failed: a select needs an element that is a list"
+        held = native_lists.options(before.elements, target)
+        wanted = fold(action.text or action.value or "")
+        found = next((e for e in held if not e.states.disabled and wanted in (fold(e.name), fold(e.text))), None)
+        if found is None:
+            names = ", ".join(e.name or e.text for e in held[:20])
+            return action, f"action_failed: there is no such option; there are: {names}"
+        also = [e.text for e in held if e.states.selected] if target.role == "listbox" else []
+        await self.page.tab.page.select_option(target.locator.css, label=[*also, found.text], timeout=5000)
+        return replace(action, text=found.text), None
 
     async def judge(self) -> Judgement | None:
         """The page's own score as of the last look."""
@@ -283,7 +303,7 @@ def _element(row: list[Any], focused: int | None) -> Element:
         text=text,
         tag=tag,
         attributes=(Attribute("fill", fill),) if fill else (),
-        bbox=BBox(*box),
+        bbox=BBox(*box) if box else None,
         point=Point(*point) if point is not None else None,
         seen=reached,
         hit=reached,
@@ -301,7 +321,7 @@ def _element(row: list[Any], focused: int | None) -> Element:
         ),
         locator=Locator(css=css),
         interactive=interactive,
-        evidence=Evidence(rects=(BBox(*box),), in_viewport=reached),
+        evidence=Evidence(rects=(BBox(*box),) if box else (), in_viewport=reached),
     )
 
 

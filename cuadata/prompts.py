@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from cuadata.contracts import Message, Prompt, View
+from cuadata.native_lists import with_lists
 from cuadata.rows import ContextLine, Example
 from cuadata.types import Element, Observation, Size
 
@@ -90,9 +91,14 @@ def _states(element: Element) -> list[str]:
 def visible(elements: Iterable[Element]) -> tuple[Element, ...]:
     """Elements that a person sees and could act on or read; the rest would tell a model more than the page shows.
 
-    A label is left out where its control is in view itself, and so are boxes without a role or a name.
+    A label is left out where its control is in view itself, and so are boxes without a role or a name. The options of a
+    native list in view are told, open or closed: a model that reads cannot unfold it.
     """
-    seen = [e for e in elements if e.seen > 0 and (e.interactive or e.name or e.text)]
+    seen = [
+        e
+        for e, held in with_lists(elements)
+        if (e if held is None else held).seen > 0 and (e.interactive or e.name or e.text)
+    ]
     ids = {e.id for e in seen}
     return tuple(e for e in seen if e.acts_on not in ids and (e.interactive or e.role not in ("none", "generic", "")))
 

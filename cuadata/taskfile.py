@@ -17,10 +17,11 @@ solution: recordings/by-hand              # a recording, played move by move by 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from cuadata import recording, terms
 from cuadata.errors import CallError, DataError
@@ -28,6 +29,7 @@ from cuadata.schema import from_row
 from cuadata.types import Condition, Element, Move, Observation, Size, Task, Term
 
 KEYS = ("page", "instruction", "viewport", "device_pixel_ratio", "terms", "success", "solution", "name", "seed")
+ADDRESSES = ("http://", "https://", "data:", "miniwob:")
 _CONDITION = tuple(f.name for f in fields(Condition))
 
 
@@ -50,21 +52,20 @@ class Bound:
 def read(path: Path) -> Task:
     """The task of a file. DataError that names the key for a file that is none."""
     body = _body(path)
-    if "page" not in body or "instruction" not in body:
+    if not body.get("page") or not body.get("instruction"):
         raise DataError("a task file needs a page and an instruction", place=str(path))
-    name = str(body.get("name", path.stem))
+    name, seed = str(body.get("name") or path.stem), _number(body.get("seed", 0), "seed", int, 0, path)
     html, url = _page(str(body["page"]), path)
     held = _terms(body.get("terms", []), path)
-    width, height = body.get("viewport", (1280, 720))
     task = Task(
-        id=f"{name}/{int(body.get('seed', 0))}",
+        id=f"{name}/{seed}",
         family=name,
-        seed=int(body.get("seed", 0)),
+        seed=seed,
         instruction=str(body["instruction"]),
         html=html,
         url=url,
-        viewport=Size(int(width), int(height)),
-        device_pixel_ratio=float(body.get("device_pixel_ratio", 1.0)),
+        viewport=_viewport(body.get("viewport", [1280, 720]), path),
+        device_pixel_ratio=_number(body.get("device_pixel_ratio", 1.0), "device_pixel_ratio", float, 0.1, path),
         terms=held,
         success=tuple(c for c, _ in _conditions(body.get("success", []), f"{path}: success")),
         template=name,
@@ -115,27 +116,52 @@ def _body(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        body = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        body, tree = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
     except OSError as error:
         raise CallError(f"{path} cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(f"it is no YAML: {error}", place=str(path)) from error
     if not isinstance(body, dict):
         raise DataError(f"wanted keys and values, got {type(body).__name__}", place=str(path))
+    keys = [key.value for key, _ in tree.value]
+    if twice := {key for key in keys if keys.count(key) > 1}:
+        raise DataError(f"said twice: {', '.join(sorted(twice))}", place=str(path))
     unknown = sorted(set(map(str, body)) - set(KEYS))
     if unknown:
         raise DataError(f"no key is named {', '.join(unknown)}; there are: {', '.join(KEYS)}", place=str(path))
     return body
 
 
+N = TypeVar("N", int, float)
+
+
+def _number(given: Any, key: str, kind: type[N], least: float, path: Path) -> N:
+    """A number of a kind, at least `least` and at most a million. DataError for anything else."""
+    fits = isinstance(given, (int, kind)) and not isinstance(given, bool) and least <= given <= 1e6
+    if not fits:
+        raise DataError(f"{key}: wanted a number from {least:g} to 1000000, got {given!r:.60}", place=str(path))
+    return kind(given)
+
+
+def _viewport(given: Any, path: Path) -> Size:
+    if not isinstance(given, list) or len(given) != 2:
+        raise DataError(f"viewport: wanted [width, height] in CSS px, got {given!r:.60}", place=str(path))
+    width, height = (_number(side, "viewport", int, 1, path) for side in given)
+    return Size(width, height)
+
+
 def _page(page: str, path: Path) -> tuple[str | None, str | None]:
-    """The page as HTML or as an address."""
-    if "://" in page or page.startswith("miniwob:"):
+    """The page as HTML or as an address; a file is always served, never opened by `file:`."""
+    if page.startswith(ADDRESSES):
         return None, page
     file = (path.parent / page).resolve()
-    if not file.is_file():
-        raise DataError(f"page: there is no file {file}", place=str(path))
-    return file.read_text(encoding="utf-8"), None
+    if "://" in page or not file.is_file():
+        raise DataError(f"page: it is no address of http or https, and there is no file {file}", place=str(path))
+    try:
+        return file.read_text(encoding="utf-8"), None
+    except UnicodeDecodeError as error:
+        raise DataError(f"page: {file} is no text in UTF-8: {error.reason}", place=str(path)) from error
 
 
 def _terms(given: Any, path: Path) -> tuple[Term, ...]:
@@ -148,6 +174,8 @@ def _terms(given: Any, path: Path) -> tuple[Term, ...]:
             found.append(replace(from_row(plain, Term), when=conditions))
         except ValueError as error:
             raise DataError(str(error), place=place) from error
+        if not math.isfinite(found[-1].value):
+            raise DataError(f"Term.value: wanted a finite number, got {found[-1].value}", place=place)
     return tuple(found)
 
 

@@ -121,6 +121,21 @@ def test_text_is_read_through_the_format_and_a_plan_goes_one_call_a_turn(env: An
         env.step("click(1)")
 
 
+def test_an_option_of_a_closed_list_is_told_and_a_click_on_it_chooses_it(env: Any) -> None:
+    menu = "<select aria-label=Pet><option>Dog<optgroup label=Wild><option>Fox<option disabled>Wolf</optgroup></select>"
+    hidden = "<select style='display:none'><option>Ghost</select>"
+    chosen = Condition(role="combobox", name="Pet", state="value", value="Fox")
+    task = plain(f"{menu}{hidden}", terms=(Term(name="fox", value=1.0, when=(chosen,)),), success=(chosen,))
+    observation, _ = env.reset(options={"task": task})
+    fox, wolf = named(env, "Fox").id, named(env, "Wolf").id
+    assert f"[{fox}] option 'Fox'" in observation["axtree"] and "Ghost" not in observation["axtree"]
+    *_, info = env.step(f"click({wolf})")
+    assert info["error"].startswith("action_failed: there is no such option")
+    _, reward, _, _, info = env.step(f"click({fox})")
+    step = env.episode.steps[-1]
+    assert (reward, info["exact_success"], step.action.type, step.target.role) == (1.0, True, "select", "combobox")
+
+
 def test_what_cannot_be_read_does_nothing_and_counts(env: Any) -> None:
     env.max_steps = 2
     try:

@@ -152,7 +152,8 @@ def _compare(env: Any) -> None:
         assert (element.states.value or "") == (named.states.value or "")
 
 
-@pytest.mark.parametrize("name", ["click-link", "click-dialog-2", "login-user", "click-button-sequence", "click-tab"])
+@pytest.mark.parametrize("name", ["click-link", "click-dialog-2", "login-user", "click-button-sequence", "click-tab",
+                                  "choose-list"])  # fmt: skip
 def test_the_oracle_solves_what_it_knows(name: str) -> None:
     with closing(make(f"miniwob-{name}", screenshot=False, effect=False)) as env:
         for seed in range(3):
@@ -164,6 +165,33 @@ def test_the_oracle_solves_what_it_knows(name: str) -> None:
                 assert action is not None
                 env.step(action)
             assert env.episode.exact, (seed, env.episode.task.instruction)
+
+
+def test_the_options_of_a_list_are_told_and_can_be_chosen_by_click_and_by_name() -> None:
+    with closing(make("miniwob-choose-list", screenshot=False, effect=False)) as env:
+        for seed in range(4):
+            observation, _ = env.reset(seed=seed)
+            name = observation["instruction"].removeprefix("Select ").removesuffix(" from the list and click Submit.")
+            box = next(e for e in env.episode.observation.elements if e.role == "combobox")
+            option = next(e for e in env.episode.observation.elements if e.role == "option" and e.name == name)
+            assert f"[{option.id}] option {name!r}" in observation["axtree"] and option.bbox is None
+            *_, info = env.step(f"click({option.id})" if seed % 2 else f"select({box.id}, {name.upper()!r})")
+            assert info["error"] is None and env.episode.steps[-1].action.type == "select"
+            assert f"[{option.id}] option {name!r}, selected" in lines(env.episode.observation)
+            assert click(env, "Submit")["exact_success"]
+        env.reset(seed=0)
+        *_, info = env.step(f"select({box.id}, 'Atlantis')")
+        assert info["error"].startswith("action_failed: there is no such option; there are: ")
+
+
+def test_a_list_that_takes_several_keeps_what_was_chosen() -> None:
+    with closing(make("miniwob-click-scroll-list", screenshot=False, effect=False)) as env:
+        for seed in (1, 2, 3, 4, 5):
+            observation, _ = env.reset(seed=seed)
+            said = observation["instruction"].removeprefix("Select ").split(" from the scroll list")[0]
+            box = next(e for e in env.episode.observation.elements if e.role == "listbox")
+            env.step("\n".join(f"select({box.id}, {name!r})" for name in said.split(", ")))
+            assert click(env, "Submit")["exact_success"], observation["axtree"]
 
 
 def test_tasks_from_every_corner_of_the_package_begin() -> None:

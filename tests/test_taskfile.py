@@ -64,11 +64,27 @@ def test_a_file_is_a_task(file: Path) -> None:
         (("{role: heading, name: Thank you, later: true}]}", "{role: dialog, present: false}]}"), "empty page"),
         (("[{role: radio", "{role: radio"), "it is no YAML"),
         (("role: radio", "rolle: radio"), "no field is named 'rolle'"),
+        (("page: page.html", "page: file:///etc/hostname"), "no address of http or https"),
+        (("page: page.html", "page:"), "needs a page and an instruction"),
+        (("instruction: Choose the yearly plan and submit.", "instruction:"), "needs a page and an instruction"),
+        (("[800, 600]", "[800]"), r"viewport: wanted \[width, height\] in CSS px, got \[800\]"),
+        (("[800, 600]", "[800, high]"), "viewport: wanted a number from 1 to 1000000, got 'high'"),
+        (("[800, 600]", "[800, -1]"), "viewport: wanted a number from 1"),
+        (("viewport: [800, 600]", "device_pixel_ratio: .nan"), "device_pixel_ratio: wanted a number from 0.1"),
+        (("viewport: [800, 600]", "seed: null"), "seed: wanted a number from 0 to 1000000, got None"),
+        (("viewport: [800, 600]", "page: other.html"), "said twice: page"),
+        (("value: 0.1", "value: .nan"), r"terms\[0\]: Term.value: wanted a finite number"),
     ],
 )
 def test_a_file_that_is_wrong_says_where(file: Path, change: tuple[str, str], words: str) -> None:
     file.write_text(FILE.replace(*change, 1))
     with pytest.raises(DataError, match=words):
+        taskfile.read(file)
+
+
+def test_a_page_that_is_no_text_says_so(file: Path) -> None:
+    (file.parent / "page.html").write_bytes(b"<h1>caf\xe9</h1>")
+    with pytest.raises(DataError, match="page.html is no text in UTF-8"):
         taskfile.read(file)
 
 
