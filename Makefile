@@ -11,7 +11,7 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -e '.[miniwob,plot]'
+	$(BIN)/python -m pip install --quiet -e '.[miniwob]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.core
