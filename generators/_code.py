@@ -56,6 +56,7 @@ class Code:
     field: str
     field_label: str
     submit: str
+    guarded: bool
 
     @property
     def hidden(self) -> str:
@@ -81,8 +82,8 @@ class Code:
         )
 
 
-def code(draw: Draw, *, name: str = "c", reveal: Reveal | None = None) -> Code:
-    """Draw a code and how it is earned."""
+def code(draw: Draw, *, name: str = "c", reveal: Reveal | None = None, guarded: bool = False) -> Code:
+    """Draw a code and how it is earned; `guarded` keeps the submit control disabled until something is typed."""
     rng = draw.rng(f"code-{name}")
     how: Reveal = draw.axis(f"{name}-reveal", REVEALS, reveal)
     texts, labels, waiting = WORDS[how]
@@ -99,6 +100,7 @@ def code(draw: Draw, *, name: str = "c", reveal: Reveal | None = None) -> Code:
         field=draw.axis(f"{name}-field", ("label", "placeholder"), None),
         field_label=rng.choice(("Access code", "Enter code", "Code from above")),
         submit=rng.choice(("Submit code", "Continue", "Unlock", "Send")),
+        guarded=guarded,
     )
 
 
