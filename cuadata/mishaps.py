@@ -21,6 +21,8 @@ from cuadata.types import Action, BBox, Element, Locator, Observation, Phase, Po
 NEAREST, FARTHEST = 5.0, 40.0
 _PRESSED = ("button", "link", "menuitem", "tab")
 _TOGGLES = ("checkbox", "switch", "menuitemcheckbox")
+#: Roles of what is around controls: it may take a press, and does nothing with it.
+_AROUND = ("dialog", "region", "generic", "none", "group", "form", "")
 _PLACES = 40
 
 
@@ -189,4 +191,4 @@ def _dead(observation: Observation, point: Point) -> bool:
 def _live(element: Element) -> bool:
     """Whether a press on an element may do something; a scroller or a dialog takes presses and does nothing with them."""
     takes = element.interactive or element.acts_on is not None
-    return takes and element.hit > 0 and element.role not in ("dialog", "region", "generic", "none", "group", "")
+    return takes and element.hit > 0 and element.role not in _AROUND

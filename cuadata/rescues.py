@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 
 from cuadata.differences import match
 from cuadata.geometry import clip, contains, distance
-from cuadata.recovery import same_action
+from cuadata.recovery import happened, same_action
 from cuadata.types import Element, Observation, Point, Step, StepLabel
 
 Cause = Literal["missed", "covered", "fake", "disabled", "off_screen", "too_early", "taken_back", ""]
 #: A click farther than this from what helped was meant for something else, CSS px.
 FAR = 60.0
 #: Steps within which what was scrolled for is acted on.
-_SOON = 6
+_SOON = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +84,17 @@ def _why(steps: Sequence[Step], at: int, end: int) -> _Why:
     if helped.action.type == "scroll":
         return _Why("off_screen", _looked_for(steps[end + 1 : end + 1 + _SOON], failed.observation) or aimed)
     right, point = then(helped.target, failed.observation), failed.action.point
+    pressed = _takes_input(aimed) and not _holds_others(aimed, failed.observation)
     if right is not None and right.bbox is not None and point is not None:
         if clip(right.bbox, failed.observation.viewport) is None:
             return _Why("off_screen", right)
         missed = distance(right.bbox, point)
-        if 0 < missed <= FAR and not _takes_input(aimed):
+        if 0 < missed <= FAR and not pressed:
             return _Why("missed", right, round(missed, 2))
     covered = aimed if _covered(aimed) else next((e for e in under if _covered(e)), None)
-    if covered is not None and not _takes_input(aimed):
+    if covered is not None and not pressed:
         return _Why("covered", covered)
-    return _Why("fake" if _takes_input(aimed) else "", aimed)
+    return _Why("fake" if pressed else "", aimed)
 
 
 def _controls_under(step: Step) -> list[Element]:
@@ -115,11 +116,9 @@ def _holds(element: Element, point: Point) -> bool:
 
 def _looked_for(later: Sequence[Step], earlier: Observation) -> Element | None:
     """What a scroll was for: the first thing acted on after it, as it stood before, where it was out of sight then."""
-    for step in later:
-        found = then(step.target, earlier) if step.action.type != "scroll" else None
-        if found is not None:
-            return found if hidden(found) else None
-    return None
+    acted = (step for step in later if step.action.type != "scroll" and happened(step))
+    found = next((then(step.target, earlier) for step in acted), None)
+    return found if found is not None and hidden(found) else None
 
 
 def hidden(element: Element) -> bool:
@@ -140,6 +139,13 @@ def _covered(element: Element | None) -> bool:
     if element is None or element.evidence.in_viewport <= 0:
         return False
     return element.evidence.covered >= 0.5 or element.hit < 1 / 3
+
+
+def _holds_others(element: Element | None, observation: Observation) -> bool:
+    """Whether an element is a place that others stand in, a dialog, a scroller, a form, and no control of its own."""
+    if element is None:
+        return False
+    return any(element.id in (e.parent, e.dialog, e.scroller) and e.interactive for e in observation.elements)
 
 
 def _takes_input(element: Element | None) -> bool:

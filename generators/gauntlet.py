@@ -66,6 +66,7 @@ def gauntlet(
     button: Button | None = None,
     silent: bool = False,
     guarded: bool = False,
+    delay: float = _code.DELAY,
     dismissed: float = 0.1,
     wrong: float = 0.02,
     right: float = 0.1,
@@ -81,13 +82,26 @@ def gauntlet(
     `until` where the last one ends, so that `rooms=1, start="modal", until="modal"` is one skill alone and the defaults
     are the whole. `path` puts a wrong path in place of the solution; `scrolls`, `markup`, `reveal`, `theme`, `layout` and
     `button` fix axes that the seed would draw. `silent`: fake close buttons say nothing when they are pressed; `guarded`:
-    submit controls are disabled until there is something to submit. The rest are the values of the terms. The terms of the steps are named
+    submit controls are disabled until there is something to submit; `delay`: seconds until a code comes that was asked
+    for. The rest are the values of the terms. The terms of the steps are named
     `room1_overlay_1` to `room5_accepted`.
     """
     draw = Draw("gauntlet", seed)
     page = site(draw, theme=theme, layout=layout, button=button)
     held = [
-        _room(draw, i, rooms, start if i == 0 else "overlays", page.button, scrolls, markup, reveal, silent, guarded)
+        _room(
+            draw,
+            i,
+            rooms,
+            start if i == 0 else "overlays",
+            page.button,
+            scrolls,
+            markup,
+            reveal,
+            silent,
+            guarded,
+            delay,
+        )
         for i in range(rooms)
     ]
     values = Values(dismissed=dismissed, wrong=wrong, right=right, submitted=submitted, revealed=revealed, typed=typed,
@@ -122,6 +136,7 @@ def _room(
     reveal: _code.Reveal | None,
     silent: bool,
     guarded: bool,
+    delay: float,
 ) -> Room:
     name = f"r{index + 1}"
     arrival = draw.axis(f"{name}-arrival", _overlay.ARRIVALS)
@@ -138,7 +153,7 @@ def _room(
         modal=_modal.modal(
             draw, name=f"{name}m", markup=markup, scrolls=far, wrong_choice="refused", wanted=True, guarded=guarded
         ),
-        code=_code.code(draw, name=f"{name}c", reveal=reveal, guarded=guarded),
+        code=_code.code(draw, name=f"{name}c", reveal=reveal, guarded=guarded, delay=delay),
     )
 
 
