@@ -11,13 +11,13 @@ import build_trajectories as made
 import pytest
 from typer.testing import CliRunner
 
-from cuadata import dataset, environment, mishaps, playing, prompts, recording, recover, registry, split
+from cuadata import dataset, environment, mishaps, playing, prompts, recording, recover, registry, split, ways_out
 from cuadata.cli import app
 from cuadata.errors import CallError
 from cuadata.geometry import contains, distance
 from cuadata.mishaps import Moment
 from cuadata.rows import ContextLine, Recovery
-from cuadata.types import Action, Observation
+from cuadata.types import Action, BBox, Condition, Element, Locator, Move, Observation, Task
 from cuadata.viewer import sheet
 
 FIRST = made.checkout().steps[0].observation
@@ -129,3 +129,62 @@ def test_another_helper_is_asked_where_nothing_changed() -> None:
     helped = policy.act(page, told)
     assert helped.action == Action(type="click", element=made.SUBMIT.id)
     assert policy.act(page, prompts.of_observation(page, task.instruction)).action == Action(type="done")
+
+
+_BLOCKED = """<!doctype html><title>Blocked</title><style>body{margin:0;height:2400px}
+#go{position:absolute;top:1500px;left:200px;width:120px;height:40px}
+#over{position:fixed;inset:auto 0 0 0;height:500px;background:#fff4d0}</style>
+<h1 id=done>Not yet</h1><div id=over role=dialog aria-label=Cookies><p>We use cookies.</p>
+<button id=close>Close</button> <button id=accept onclick="over.remove();setTimeout(()=>{
+  document.body.insertAdjacentHTML('beforeend',`<button id=go onclick=&quot;done.textContent='Gone'&quot;>Go</button>`)},900)">Accept</button></div>
+<p style="position:absolute;top:1480px">Here it comes.</p>"""
+
+
+def test_an_oracle_that_recovers_clears_the_way_by_itself() -> None:
+    """Its solution is one click; the button is not there yet, far below, and what brings it stands beside a fake."""
+    click = Action(type="click")
+    task = Task(
+        id="blocked/0", family="blocked", seed=0, instruction="Press Go.", html=_BLOCKED,
+        solution=(Move(action=click, locator=Locator(css="#accept")), Move(action=click, locator=Locator(css="#go"))),
+        success=(Condition(role="heading", name="Gone"),),
+    )  # fmt: skip
+    done = []
+    env = environment.make("modal", 0, screenshot=True)
+    try:
+        env.reset(options={"task": task})
+        episode = env.episode
+        assert episode is not None
+        policy = registry.policies["oracle"](recover=True)
+        policy.reset(task, 0)
+        while episode.ended == "running":
+            for _ in playing.played(episode, policy.act(episode.observation, episode.prompt())):
+                done.append(episode.steps[-1].action.type)
+    finally:
+        env.close()
+    assert episode.exact, episode.reason
+    assert done[0] == "click" and done[-1] == "click" and {"wait", "scroll"} <= set(done) and len(done) <= 8
+
+
+def covered(*controls: Element) -> Observation:
+    over = made.element(10, "dialog", "Cookies", (0, 0, 640, 300), css="#over", seen=1.0)
+    evidence = replace(made.SUBMIT.evidence, covered=1.0, covered_by="#over")
+    under = replace(made.SUBMIT, point=None, hit=0.0, evidence=evidence)
+    return made.observe(made.Page((under, over, *controls)), made.START)
+
+
+def test_the_way_out_of_what_covers() -> None:
+    def button(id: int, name: str) -> Element:
+        return made.element(id, "button", name, (20.0 + 90 * id, 20, 80, 30), dialog=10, parent=10)
+
+    claim, close, dismiss = button(1, "Claim my prize"), button(2, "Close"), button(4, "Dismiss")
+    seen = covered(claim, close, dismiss)
+    under = seen.elements[0]
+    assert ways_out.way_out(seen, under) == Action(type="click", element=4)
+    assert ways_out.way_out(seen, under, tried={dismiss.locator}) == Action(type="click", element=2)
+    assert ways_out.way_out(seen, under, known=(claim.locator,)) == Action(type="click", element=1)
+    assert ways_out.way_out(covered(claim), under) == Action(type="press", keys=("Escape",))
+    assert ways_out.way_out(seen, None) == Action(type="wait", seconds=1.0)
+    assert ways_out.way_out(seen, made.with_state(made.SUBMIT, disabled=True)) == Action(type="wait", seconds=1.0)
+    assert ways_out.way_out(seen, made.SUBMIT) is None
+    below = replace(made.SUBMIT, bbox=BBox(40, 900, 120, 36), evidence=replace(made.SUBMIT.evidence, in_viewport=0.0))
+    assert ways_out.way_out(seen, below) == Action(type="scroll", scroll_y=738.0, scroll_unit="px")

@@ -14,7 +14,7 @@ from cuadata.errors import CallError
 from cuadata.geometry import contains
 from cuadata.mishaps import Moment
 from cuadata.registry import policies
-from cuadata.types import Action, Element, Observation, Task
+from cuadata.types import Action, Element, Move, Observation, Task
 
 _POINTED = ("click", "double_click", "hover")
 
@@ -51,13 +51,12 @@ class Stumble:
         if not 0 <= share <= 1 or not 1 <= most <= 3:
             raise CallError("share lies between 0 and 1, most between 1 and 3")
         self._share, self._most = share, most
-        self._right: Policy = policies["oracle"]()
+        self._right: Any = policies["oracle"](recover=True)
         self._helper: Policy | None = None if helper == "oracle" else registry.policies[helper](**options)
         self.reset(Task(id="", family="", seed=0, instruction=""), 0)
 
     def reset(self, task: Task, seed: int) -> None:
         """Begin with the first action; the same task and seed give the same tries on the same pages."""
-        self._task, self._next = task, 0
         self._rng = Random(f"{task.id}/{seed}/stumble")
         self._pending: Choice | None = None
         self._try: Action | None = None
@@ -72,9 +71,9 @@ class Stumble:
     def act(self, observation: Observation, prompt: Prompt) -> Choice:
         """A try that ought to fail, the helper's answer to one that did, or the next right action."""
         if self._pending is None:
+            moves: tuple[Move, ...] = self._right.upcoming
             self._pending = self._right.act(observation, prompt)
-            self._next += 1
-            self._begin(observation, self._pending.action)
+            self._begin(observation, self._pending.action, moves)
         elif self._try is not None:
             failed = any(line.kind == "no_effect" for line in prompt.context)
             if not failed:
@@ -91,17 +90,16 @@ class Stumble:
             return Choice(action=self._try)
         return self._go_on()
 
-    def _begin(self, observation: Observation, right: Action | None) -> None:
+    def _begin(self, observation: Observation, right: Action | None, moves: Sequence[Move]) -> None:
         """Choose a way to fail before this action; none where the page offers none, or by chance."""
         self._try, self._left, self._undo = None, 0, False
         if right is None or self._rng.random() >= self._share:
             return
-        moves = self._task.solution
         moment = Moment(
             observation=observation,
             right=right,
-            phase=moves[self._next - 1].phase if self._next <= len(moves) else None,
-            coming=tuple(m.locator for m in moves[self._next : self._next + 12] if m.locator is not None),
+            phase=moves[0].phase if moves else None,
+            coming=tuple(move.locator for move in moves[1:12] if move.locator is not None),
             last=self._last,
             rng=self._rng,
         )
