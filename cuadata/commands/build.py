@@ -40,6 +40,7 @@ def build(
     gates: str = typer.Option("", help="only these, as NAME,NAME:threshold=value; default all (`cuadata list gates`)"),
     without: str = typer.Option("", help="leave these gates out"),
     configs: str = typer.Option("", help="configs to write; default all that can be made"),
+    mix: str = typer.Option("", help="also write a mixture by weight: actions:0.95,recovery:0.05"),
     splits: str = typer.Option("train=0.9,test=0.1", help="share of each split"),
     keep_together: str = typer.Option(
         "site,template,seed_block", help="columns whose equal values never part in splits"
@@ -58,7 +59,7 @@ def build(
 ) -> None:
     """Make a dataset of single-action examples: read, split, judge, write. An interrupted build goes on where it was."""
     from cuadata import build as core
-    from cuadata import printing, printing_datasets
+    from cuadata import mixing, printing, printing_datasets
     from cuadata.viewer import report as page
 
     sources = [_source(one) for one in source or ["recordings"]]
@@ -70,6 +71,7 @@ def build(
             gates=_words(gates) if gates else None,
             without=_words(without),
             configs=_words(configs) if configs else core.MADE,
+            mix=mixing.read(mix),
             fractions=_fractions(splits),
             keep_together=_words(keep_together),
             seed=seed,
