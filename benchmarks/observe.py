@@ -1,13 +1,13 @@
 """What an observation costs, by its parts: python benchmarks/observe.py [rounds]
 
-Three pages: the hard cases of the tests, a list of 20,000 elements, an admin dashboard. Wall and CPU milliseconds; on a
+Four pages: the two pages of hard cases of the tests, a list of 20,000 elements, an admin dashboard. Wall and CPU milliseconds; on a
 machine that does other work as well only the CPU figures mean something. CPU is that of this process, Playwright's driver and
 every browser process together.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import statistics
 import sys
@@ -21,6 +21,21 @@ from cuadata.types import Size
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 TICKS = os.sysconf("SC_CLK_TCK")
+
+
+#: What peers do for each control: its box, its style, and what lies at its centre. Milliseconds.
+CENTRES = """() => {
+  document.body.dataset.n = Math.random();
+  const began = performance.now(), kept = [];
+  for (const e of document.querySelectorAll('[id],a,button,input,select,textarea,[role],[tabindex]')) {
+    const r = e.getBoundingClientRect(), style = getComputedStyle(e);
+    if (!r.width || !r.height || style.visibility !== 'visible' || style.display === 'none' || style.opacity === '0') continue;
+    const hit = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2);
+    if (hit && (e === hit || e.contains(hit))) kept.push([e.tagName, r.x, r.y, r.width, r.height, e.innerText]);
+  }
+  JSON.stringify(kept);
+  return performance.now() - began;
+}"""
 
 
 def cpu_seconds() -> float:
@@ -43,14 +58,11 @@ def cpu_seconds() -> float:
         family |= more
 
 
-def torture() -> tuple[str, Size]:
-    """The hard cases of the tests."""
-    spec = importlib.util.spec_from_file_location("torture", TESTS / "torture.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["torture"] = module
-    spec.loader.exec_module(module)
-    return module.page(), Size(module.WIDTH, module.HEIGHT + 10)
+def torture(which: str) -> tuple[str, Size]:
+    """One of the pages of hard cases of the tests; frames of another site stay empty here."""
+    sys.path.insert(0, str(TESTS))
+    module, cases = importlib.import_module("torture"), importlib.import_module(which)
+    return module.page(cases.CASES), Size(module.WIDTH, module.HEIGHT + 10)
 
 
 def long_list(rows: int = 4000) -> tuple[str, Size]:
@@ -116,6 +128,12 @@ def measure(name: str, page: tuple[str, Size], rounds: int) -> None:
         wall, cpu, _ = timed(lambda: run(frame.told("cuadata.measure()", 60), 60), rounds)
         row(name, "page.js alone, main document", wall, cpu)
         row(name, "  its own clock", run(frame.told("cuadata.measure()", 60), 60)["took"], 0)
+        row(
+            name,
+            "  a centre hit test loop, its own clock",
+            statistics.median(opened.evaluate(CENTRES) for _ in range(rounds)),
+            0,
+        )
         row(name, "picture alone", *timed(lambda: run(tab.shoot(1.0, []), 20), rounds)[:2])
         row(name, "observation without a change", *timed(opened.observe, rounds)[:2])
 
@@ -137,7 +155,8 @@ def main() -> None:
     found = browser.find()
     print(f"{found.kind} {found.version}, {rounds} rounds, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print("| page | part | wall ms | CPU ms |\n|---|---|---|---|")
-    measure("hard cases", torture(), rounds)
+    measure("hard cases", torture("torture"), rounds)
+    measure("more hard cases", torture("hard_page"), rounds)
     measure("dashboard", dashboard(), rounds)
     measure("20,000 elements", long_list(), max(rounds // 4, 2))
 

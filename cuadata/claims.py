@@ -189,5 +189,6 @@ def rivals(reading: Reading, target: Thing, held: Sequence[Thing]) -> list[Eleme
     else:
         found = page.visible.matching(noun)
     left_out = {one.element.id for one in held if one.element is not None}
-    apart = [one for one in found if one.id not in left_out and one.id != own.id]
+    # A label is its control, and that may be the reference.
+    apart = [one for one in found if left_out.isdisjoint((one.id, one.acts_on)) and one.id != own.id]
     return descriptions.distinct([own, *apart], page.observation, keep=own.id)

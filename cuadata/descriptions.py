@@ -186,6 +186,38 @@ class Index:
         return [one for one in found.values() if not mine.isdisjoint(_called(one))]
 
 
+#: Parts of a page that are called by what stands at their head, or by the control that opens them.
+REGIONS: Final = frozenset(
+    [
+        "tabpanel",
+        "region",
+        "group",
+        "form",
+        "dialog",
+        "alertdialog",
+        "list",
+        "table",
+        "grid",
+        "navigation",
+        "main",
+        "banner",
+        "contentinfo",
+        "complementary",
+        "article",
+        "toolbar",
+        "menu",
+        "menubar",
+        "tablist",
+        "tree",
+        "treegrid",
+        "listbox",
+        "radiogroup",
+        "figure",
+        "search",
+    ]
+)
+
+
 def matching(noun: Noun, elements: Iterable[Element]) -> list[Element]:
     """Elements that a description fits, as `Index.matching`, for a single question."""
     return Index(tuple(elements)).matching(noun)
@@ -212,7 +244,7 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     """Matches that are things of their own.
 
     A label and its control are one thing, and so are an element and what lies inside it: clicking the one is clicking the
-    other. Of each such pair the element with the id `keep` stays, else the first in document order.
+    other. Of each such pair the element with the id `keep` stays, else the control of a label, else the outer or first one.
     """
     nested = any(one.parent is not None for one in matches)
     if len(matches) < 2 or not (nested or any(one.acts_on is not None for one in matches)):
@@ -222,7 +254,7 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     ids: set[int] = set()
     controls: set[int] = set()
     around: set[int] = set()
-    for one in sorted(matches, key=lambda one: one.id != keep):
+    for one in sorted(matches, key=lambda one: (one.id != keep, one.acts_on is not None)):
         above = _above(one, parents)
         stands_for = {one.id, one.acts_on} - {None}
         if one.id in around or not ids.isdisjoint(above) or not stands_for.isdisjoint(controls) or one.acts_on in ids:

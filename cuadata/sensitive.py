@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from cuadata import privacy
 from cuadata.rows import Example
@@ -27,7 +28,46 @@ class Sensitive:
 
 def in_example(example: Example) -> list[Sensitive]:
     """What is found in an example; its picture is not looked at."""
-    return list(in_row(_plain(example)))
+    if example.action.type == "type":
+        return list(in_row(_plain(example)))
+    return [
+        Sensitive(kind=found.kind, place=place, text=found.text)
+        for place, text in _texts(example, "")
+        for found in _found(text)
+    ]
+
+
+#: Addresses, selectors and names stand in row after row.
+_found = functools.lru_cache(maxsize=8192)(privacy.find)
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """As `strings`, of a record and without making dicts of it."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _texts(one, place)
+    elif value is not None:
+        for name in _text_fields(type(value)):
+            held = getattr(value, name)
+            if held:
+                yield from _texts(held, f"{place}.{name}" if place else name)
+
+
+@functools.cache
+def _text_fields(kind: type) -> tuple[str, ...]:
+    """Fields of a record that can hold text of the page or of a person; none for what is no record."""
+    if not is_dataclass(kind) or kind is Image:
+        return ()
+    hints = get_type_hints(kind)
+    return tuple(one.name for one in fields(kind) if not names_only(one.name) and _holds_text(hints[one.name]))
+
+
+def _holds_text(hint: Any) -> bool:
+    return (
+        hint is str or is_dataclass(hint) or (get_origin(hint) is not Literal and any(map(_holds_text, get_args(hint))))
+    )
 
 
 def in_row(row: Mapping[str, Any]) -> Iterator[Sensitive]:

@@ -11,36 +11,6 @@ from cuadata.types import Element, Observation
 
 _NAME = "ambiguous"
 _POINTING = ("grounding", "pairs")
-#: Parts of a page that are called by what stands at their head, or by the control that opens them.
-_REGIONS = frozenset(
-    [
-        "tabpanel",
-        "region",
-        "group",
-        "form",
-        "dialog",
-        "alertdialog",
-        "list",
-        "table",
-        "grid",
-        "navigation",
-        "main",
-        "banner",
-        "contentinfo",
-        "complementary",
-        "article",
-        "toolbar",
-        "menu",
-        "menubar",
-        "tablist",
-        "tree",
-        "treegrid",
-        "listbox",
-        "radiogroup",
-        "figure",
-        "search",
-    ]
-)
 
 
 @gates.add
@@ -80,7 +50,7 @@ def _others(noun: Noun | None, target: Element, visible: Index, page: Observatio
 
 def _takes_input(element: Element) -> bool:
     """Of a control and a heading or a text of the same name, a person who is to act takes the control."""
-    return (element.interactive and element.role not in _REGIONS) or element.acts_on is not None
+    return (element.interactive and element.role not in descriptions.REGIONS) or element.acts_on is not None
 
 
 def _among_rows(candidate: Candidate) -> Verdict:

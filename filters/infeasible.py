@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cuadata import claims, relations, visibility
+from cuadata import claims, descriptions, relations, visibility
 from cuadata.claims import Reading
 from cuadata.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
-from cuadata.types import BBox, Element, Size
+from cuadata.types import Element, Size
 
 _NAME = "infeasible"
 
@@ -25,7 +25,8 @@ def infeasible(candidate: Candidate, *, min_seen: float = 1 / 3) -> Verdict:
     noun = reading.claim.phrase.target
     if reading.page.observation is None or noun.empty:
         return kept(_NAME, {"not_checked": "the page is not known, or the instruction names no thing"})
-    things = [one for one in reading.page.visible.matching(noun) if visibility.unseen(one, min_seen=min_seen) is None]
+    seen = [one for one in reading.page.visible.matching(noun) if visibility.unseen(one, min_seen=min_seen) is None]
+    things = descriptions.distinct(seen, reading.page.observation)
     found = (
         _related(candidate, reading, things) if reading.claim.stated else things if noun.exact and not noun.rest else []
     )
@@ -40,7 +41,7 @@ def _related(candidate: Candidate, reading: Reading, things: list[Element]) -> l
     boxes = [one.bbox for one in held if one.bbox is not None and relations.solid(one.bbox)]
     shares = claims.shared_out(reading.claim.stated, len(boxes))
     taken = {one.element.id for one in held if one.element is not None}
-    left: list[tuple[Element, BBox]] = [(e, e.bbox) for e in things if e.id not in taken and e.bbox is not None]
+    left = [(e, e.bbox) for e in things if taken.isdisjoint((e.id, e.acts_on)) and e.bbox is not None]
     if shares is None or not left:
         return []
     page = Size(candidate.example.viewport_width, candidate.example.viewport_height)

@@ -77,7 +77,9 @@ def _shared_description(candidate: Candidate, element: Element, reading: Reading
         return None
     target = reading.page.element(candidate.example.target)
     left_out = (element.id, target.id if target is not None else element.id)
-    others = [one for one in found if one.id not in left_out]
+    apart = [one for one in found if one.id not in left_out]
+    # 'Studio' is a heading rather than the list that it stands over.
+    others = [one for one in apart if one.role not in descriptions.REGIONS or element.role in descriptions.REGIONS]
     if not others or reading.page.observation is None:
         return None
     others = descriptions.distinct([element, *others], reading.page.observation, keep=element.id)[1:]

@@ -45,7 +45,9 @@ def _differs(target: Target, element: Element, slack: float) -> str | None:
         return "bbox"
     if (target.role or "generic") != (element.role or "generic"):
         return "role"
-    if target.name != element.name and descriptions.normal(target.name) != descriptions.normal(element.name):
+    if target.name != element.name and descriptions.normal(target.name) != descriptions.normal(
+        element.name or element.text
+    ):
         return "name"
     return None
 
