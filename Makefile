@@ -4,14 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types check browser schemas soak clean
+.PHONY: demo test lint types check browser schemas recovery soak clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -e '.[miniwob,plot]'
+	$(BIN)/python -m pip install --quiet -e '.[miniwob]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.core
@@ -40,6 +40,10 @@ check: test lint types
 
 schemas: $(VENV)/.core
 	$(BIN)/cuadata schema --write schemas
+
+# 500 examples of failing and recovering from the gauntlet, with a picture sheet.
+recovery: $(VENV)/.core browser
+	$(BIN)/cuadata recover gauntlet --n 500 --out data/recovery --recordings runs/recovery
 
 soak: $(VENV)/.dev browser
 	$(BIN)/python -m pytest -q tests/soak --timeout 7200

@@ -1,6 +1,7 @@
 // What a person could perceive of a page, read off the DOM alone: the answer key of the effect pairs.
 // digest() maps the path of every rendered element to two strings, its text, box and state, and its paint; "focus" is the
-// path of the focused element, and "field" the same where it is one to type in. state() gives the elements that take input, as an observation would hold them. Elements below a
+// path of the focused element, and "field" the same where it is one to type in. state() gives the elements that take
+// input or hold text of their own, as an observation holds them. Elements below a
 // [data-ambient] mark are the page's own movement and are left out of both.
 (() => {
   const PAINT = ["color", "backgroundColor", "backgroundImage", "borderTopColor", "borderTopWidth", "borderBottomColor",
@@ -59,8 +60,9 @@
   window.state = () => {
     const elements = [], focus = document.activeElement;
     let focused = null, id = 0;
-    for (const e of document.querySelectorAll("a,button,input,select,textarea,summary,canvas,label,h1,h2,h3,p,td,li,strong,[role],[tabindex],[onclick],[contenteditable]")) {
-      if (!rendered(e)) continue;
+    const told = "a,button,input,select,textarea,summary,canvas,label,h1,h2,h3,p,td,li,strong,[role],[tabindex],[onclick],[contenteditable]";
+    for (const e of document.querySelectorAll("body *")) {
+      if (!rendered(e) || !(e.matches(told) || /[^|]/.test(own(e)))) continue;
       const [x, y, width, height] = box(e), input = /^(INPUT|SELECT|TEXTAREA)$/.test(e.tagName);
       if (e === focus) focused = ++id; else ++id;
       elements.push({ id, role: role(e), name: name(e), text: input ? "" : e.innerText.replace(/\s+/g, " ").trim().slice(0, 80),

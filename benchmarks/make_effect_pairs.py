@@ -1,6 +1,6 @@
 """Make the labelled pairs of `tests/effect_pairs`: real pages, real input, the answer known from the DOM.
 
-    python benchmarks/make_effect_pairs.py SITES OUT [--only dev|test]
+    python benchmarks/make_effect_pairs.py SITES OUT [--only dev|test] [--bytes N]
 
 SITES is a folder with the pages: `miniwob` (the html folder of the PyPI package miniwob), `todomvc` (the npm package
 todomvc, unpacked) and `sb-admin-2` (the npm package startbootstrap-sb-admin-2, unpacked); the pages of the gauntlet are
@@ -9,7 +9,8 @@ made from their seeds. For every scenario of
 frames are taken after it. The answer is whether what the DOM says of the page, text, boxes, paint and state, differs outside what
 moves by itself; it never looks at a picture. A scenario whose answer is not the one that it was written for is left out,
 and the run ends with an error. Pictures are stored once, by content, as lossless WebP, frames and the picture
-after as patches of the picture before; the states hold only the elements that can tell something.
+after as patches of the picture before; the states hold only the elements that can tell something. With `--bytes` the pairs
+that weigh most are left out until the chosen half fits; nothing but their size and their class is looked at.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import io
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -304,6 +306,32 @@ def record(scenario: Scenario, taken: dict[str, Any], shelf: Shelf) -> dict[str,
     }
 
 
+def fitted(made: list[dict[str, Any]], folder: Path, most: int) -> list[dict[str, Any]]:
+    """The pairs without those that weigh most, pictures that no other pair shares and the label, until `most` bytes hold them.
+
+    Three pairs of every class stay.
+    """
+    sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
+    kept = {line["id"]: line for line in made}
+    shown = {id: files_of(line) for id, line in kept.items()}
+    while True:
+        users = Counter(name for id in kept for name in shown[id])
+        label = {id: len(json.dumps(line, ensure_ascii=False)) for id, line in kept.items()}
+        if sum(sizes[name] for name in users) + sum(label.values()) <= most:
+            return list(kept.values())
+        classes = Counter(line["class"] for line in kept.values())
+        able = [id for id, line in kept.items() if classes[line["class"]] > 3]
+        weight = {id: label[id] + sum(sizes[name] / users[name] for name in shown[id]) for id in able}
+        del kept[max(able, key=weight.__getitem__)]
+
+
+def files_of(line: dict[str, Any]) -> set[str]:
+    """The files under `pictures` that a pair needs."""
+    names = [line["before"], line["after"], *line["ambient"], *(name for _, name in line["frames"])]
+    parts = [name.split("@") for name in names]
+    return {part[0] for part in parts} | {part[2] for part in parts if len(part) > 2}
+
+
 def lines(scenarios: list[Scenario], sites: Path, shelf: Shelf, failed: list[str]) -> Iterator[dict[str, Any]]:
     """Every scenario in a context of its own; what could not be played as written goes to `failed`."""
     for path in {scenario.page for scenario in scenarios if scenario.site == "gauntlet"}:
@@ -338,6 +366,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", choices=("dev", "test"))
     parser.add_argument("--match", default="")
+    parser.add_argument("--bytes", type=int, help="what the chosen pairs may weigh")
     given = parser.parse_args()
     chosen = [s for s in SCENARIOS if given.only in (None, s.half) and given.match in s.id]
     path = given.out / "labels.jsonl"
@@ -346,8 +375,14 @@ def main() -> None:
     kept = [line for line in held if line["id"] not in chosen_ids]
     failed: list[str] = []
     made = list(lines(chosen, given.sites, Shelf(given.out / "pictures"), failed))
+    if given.bytes is not None:
+        made = fitted(made, given.out / "pictures", given.bytes)
     ordered = sorted([*kept, *made], key=lambda line: (line["half"], line["site"], line["id"]))
     path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in ordered))
+    needed = {name for line in ordered for name in files_of(line)}
+    for picture in (given.out / "pictures").iterdir():
+        if picture.name not in needed:
+            picture.unlink()
     print(f"{len(ordered)} pairs in {path}")
     if failed:
         raise SystemExit("\n".join(failed))

@@ -26,8 +26,9 @@ import json, resource, sys, time
 began = time.perf_counter()
 from cuadata import hub
 done = hub.publish(sys.argv[1], "tester/benchmark").summary()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({"seconds": time.perf_counter() - began, "peak_mb": peak, "opened": done["opened"]}))
+own, opener = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+told = {"seconds": time.perf_counter() - began, "peak_mb": own, "peak_mb_of_opener": opener, "opened": done["opened"]}
+print(json.dumps(told))
 """
 
 

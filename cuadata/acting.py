@@ -46,14 +46,18 @@ async def act(
     renew: bool,
     effect: bool,
 ) -> Step:
-    """One step; see `AsyncPage.act`."""
+    """One step; see `AsyncPage.act`.
+
+    What the arrival of the pointer alone changes is no effect of a press: the effect is measured from then on.
+    """
     before = await _before(page, observation, screenshot, renew)
     action = native_lists.chosen(action, before.elements)
     aim = await aimed(page, action, before)
-    if aim.error is None and action.type in POINTED:
-        renewed = await _hover(page, aim, screenshot) if renew else None
-        if renewed is not None:
-            before = renewed
+    arrived = before
+    if aim.error is None and action.type in POINTED - {"hover"}:
+        arrived = await _hover(page, aim, screenshot) or before
+        if renew and arrived is not before:
+            before = arrived
             aim = await aimed(page, aim.action, before)
     ambient = await _ambient(page) if aim.error is None and effect and after and screenshot else []
     began, since = time.time(), time.monotonic()
@@ -71,7 +75,7 @@ async def act(
         target=aim.target,
         after=seen,
         error=error,
-        effect=_effect(before, seen, done, ambient, waited) if effect and seen is not None and error is None else None,
+        effect=_effect(arrived, seen, done, ambient, waited) if effect and seen is not None and error is None else None,
     )
     page.steps += 1
     return step

@@ -17,7 +17,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from cuadata import card, cutting, folders, gating, given, inputs, manifest, near, schema, shards, splits, work, writing
+from cuadata import (
+    card,
+    cutting,
+    folders,
+    gating,
+    given,
+    inputs,
+    manifest,
+    mixing,
+    near,
+    schema,
+    shards,
+    splits,
+    work,
+    writing,
+)
 from cuadata.cutting import Job, Settings
 from cuadata.errors import CallError, DataError
 from cuadata.journal import Damage, Journal, Summary
@@ -27,7 +42,7 @@ from cuadata.work import Workers
 from cuadata.writing import File, ShardJob
 
 #: Configs that a build makes from trajectories; rows of the others are given to it.
-MADE = ("actions", "chunks", "transitions", "point_only", "tasks", "rejected")
+MADE = ("actions", "chunks", "transitions", "recovery", "point_only", "tasks", "rejected")
 #: Told what is being done, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
 #: Pieces of input for which it pays to start one more process.
@@ -81,6 +96,7 @@ def build(
     gates: Sequence[str] | None = None,
     without: Sequence[str] = (),
     configs: Sequence[str] = MADE,
+    mix: Mapping[str, float] = MappingProxyType({}),
     fractions: Mapping[str, float] = splits.FRACTIONS,
     keep_together: Sequence[str] = splits.KEYS,
     seed: int = 0,
@@ -103,9 +119,10 @@ def build(
 ) -> Report:
     """Make a dataset in `out` from sources, given as (name in the registry, path).
 
-    `gates`: NAME or NAME:threshold=value; None: all that are registered, `without` those. `fractions`: share of each
-    split. `keep_together`: columns whose equal values keep rows in one split; near-duplicate pictures always do, within
-    `distance` bits of hash and `level` grey levels. `history`: earlier actions an example tells. `keep_unsure`: keep what
+    `gates`: NAME or NAME:threshold=value; None: all that are registered, `without` those. `mix`: weights of configs whose
+    rows are also written together, as the config `mix`. `fractions`: share of each split. `keep_together`: columns whose
+    equal values keep rows in one split; near-duplicate pictures always do, within `distance` bits of hash and `level` grey
+    levels. `history`: earlier actions an example tells. `keep_unsure`: keep what
     a gate is not sure of. `keep_going`: leave out what cannot be read, instead of stopping. `thumbnails`: how many rows of
     a gate and reason have a picture in `rejected`. `rows`: ready rows by config, which are not judged. `gate_recall`: what
     was measured of the gates, for the card. `finish` is called with the finished folder before it appears as `out`.
@@ -116,6 +133,7 @@ def build(
     out = Path(out)
     folders.refuse(out, force=force)
     _check_configs(configs)
+    mixing.check(mix)
     splits.check(fractions)
     under_way = _Build(
         out=out,
@@ -135,6 +153,7 @@ def build(
             level=level,
             shard_bytes=shard_bytes,
             thumbnails=thumbnails,
+            mix=dict(mix),
         ),
         row_group_bytes=row_group_bytes,
         rows=rows,
@@ -252,6 +271,7 @@ class _Build:
                 "gates": [{"name": g.name, "thresholds": g.thresholds()} for g in self.settings.gates],
                 "gate_recall": self.about.gate_recall,
                 "configs": list(self.settings.configs),
+                "mix": dict(self.wanted.mix),
                 "history": self.settings.history,
                 "keep_unsure": self.settings.keep_unsure,
                 "row_group_bytes": self.row_group_bytes,

@@ -24,6 +24,7 @@ CONFIGS = {
     "pairs": "A row and the same truth under a known change of the picture.",
     "transitions": "Two screenshots and the action between them.",
     "recovery": "The action that helped, after tries that did not.",
+    "mix": "Rows of several configs in fixed shares, to train on at once.",
     "tasks": "Tasks with their pages, rewards and solutions, for training in an environment.",
     "point_only": "As `actions`, where a point is known but no box.",
     "rejected": "What the gates kept out: gate, reason, evidence, thumbnail and place.",
@@ -141,6 +142,7 @@ def command(manifest: Mapping[str, Any], about: About) -> str:
         ("--history", settings["history"], 5),
         ("--title", about.title, ""),
         ("--licence", about.licence, ""),
+        ("--mix", ",".join(f"{config}:{weight:g}" for config, weight in settings["mix"].items()), ""),
     ):
         words += [flag, str(value)] if value != usual else []
     words += ["--keep-unsure"] if settings["keep_unsure"] else []

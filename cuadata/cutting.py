@@ -154,6 +154,11 @@ class _Trajectory:
         if "transitions" in self.settings.configs:
             for transition in split.transitions(self.trajectory):
                 yield from self._transition(transition)
+        if "recovery" in self.settings.configs:
+            for recovered in split.recoveries(self.trajectory, history=self.settings.history):
+                row = recovered.example
+                if self._against(row.id, "recovery") is None:
+                    yield self._entry("recovery", row)
         if "chunks" in self.settings.configs:
             for chunk in split.chunks(self.trajectory):
                 yield from self._chunk(chunk, inputs_)

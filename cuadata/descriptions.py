@@ -78,8 +78,8 @@ def _normal(text: str) -> str:
         folded = unicodedata.normalize("NFKC", text).casefold()
         seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
         whole = " ".join(seen.split())
-    # A name that is all punctuation, such as "+", is its own name.
-    return " ".join(whole.strip(_EDGES).split()) or whole
+    # A name that is all punctuation, such as "+", is its own name, and so is an icon of a font.
+    return " ".join(whole.strip(_EDGES).split()) or whole or "".join(c for c in text if unicodedata.category(c) == "Co")
 
 
 def normal(text: str, *, limit: int = 512) -> str:
@@ -98,6 +98,7 @@ class Noun:
     roles: Annotated[frozenset[str], "accessibility roles that it may have; empty: any"] = frozenset()
     name: Annotated[str, "its name in normal form; empty where it goes by its role alone"] = ""
     exact: Annotated[bool, "the name stood in quotes; else some of the words of a name are enough"] = False
+    whole: Annotated[str, "the name with the words of place that may belong to it: 'First Name' is no first one"] = ""
     rest: Annotated[str, "further words, in normal form, that neither name it nor say its role"] = ""
     words: Annotated[str, "as it stands in the instruction"] = ""
 
@@ -121,7 +122,12 @@ def answers(noun: Noun, element: Element) -> bool:
     """Whether a description fits an element: its role, and a text of it that is the name or holds its words."""
     if noun.roles and element.role not in noun.roles:
         return False
-    return not noun.name or noun.name in spoken(element) or (not noun.exact and _holds_words(noun, element))
+    if not noun.name:
+        return True
+    said = spoken(element)
+    if noun.name in said or (noun.whole and noun.whole in said):
+        return True
+    return not noun.exact and _holds_words(noun, element)
 
 
 def _holds_words(noun: Noun, element: Element) -> bool:
@@ -160,9 +166,10 @@ class Index:
         """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
         if not noun.name:
             return [one for one in self.elements if not noun.roles or one.role in noun.roles]
-        exactly = [one for one in self.called(noun.name) if not noun.roles or one.role in noun.roles]
-        if exactly or noun.exact:
-            return exactly
+        for name in filter(None, (noun.whole, noun.name)):
+            exactly = [one for one in self.called(name) if not noun.roles or one.role in noun.roles]
+            if exactly or noun.exact:
+                return exactly
         return [one for one in self.elements if answers(noun, one)]
 
     def like(self, element: Element) -> list[Element]:

@@ -16,6 +16,8 @@ from cuadata.types import BBox, Element, Observation, Point, States
 
 #: Roles whose value is what a person entered, so that a moving caret does not make it the page's own.
 EDITABLE = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "textarea"})
+#: Roles that may not be named (WAI-ARIA 1.2, 5.2.8.6): what Chromium gives as their name comes and goes with the focus.
+_NAMELESS = frozenset({"", "generic", "none", "presentation"})
 _STATES = tuple(field.name for field in fields(States) if field.name not in ("value", "focused"))
 
 
@@ -172,7 +174,7 @@ def _changes(one: Element, other: Element) -> Iterator[Difference]:
 
 
 def _changed_words(one: Element, other: Element) -> Iterator[tuple[str, str]]:
-    if one.name != other.name:
+    if one.name != other.name and one.role not in _NAMELESS:
         yield "name", f"name -> '{other.name[:60]}'"
     elif one.text != other.text:
         yield "text", f"text '{one.text[:40]}' -> '{other.text[:40]}'"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from cuadata import prompts, text
+from cuadata import examples, prompts
 from cuadata.contracts import Prompt
-from cuadata.rows import ContextLine
 from cuadata.stage import Judgement, Stage
 from cuadata.terms import Ledger, succeeds
 from cuadata.types import Action, Ended, Observation, Outcome, Reward, Step, Task, Trajectory
@@ -168,25 +166,12 @@ class Episode:
 
     def prompt(self, history: int = HISTORY) -> Prompt:
         """What a model is asked now: the same as a training row of this moment."""
-        done = [s for s in self.steps if not (s.error or "").startswith(MISREAD)]
-        lines = tuple(text.describe(s.action, s.target) for s in done[-history:]) if history else ()
         return prompts.of_observation(
             self.observation,
             self.task.instruction,
-            history=lines,
-            context=self._context() if self.no_effect_lines else (),
+            history=examples.history_lines(self.steps, history),
+            context=examples.no_effect_lines(self.steps) if self.no_effect_lines else (),
         )
-
-    def _context(self) -> Sequence[ContextLine]:
-        tries = 0
-        for step in reversed(self.steps):
-            if step.effect is None or step.effect.kind != "none" or step.action != self.steps[-1].action:
-                break
-            tries += 1
-        if not tries:
-            return ()
-        last = self.steps[-1]
-        return (ContextLine("no_effect", text.no_effect_line(last.action, last.target, tries=tries)),)
 
     @property
     def outcome(self) -> Outcome:

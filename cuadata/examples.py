@@ -9,8 +9,8 @@ from typing import Final
 
 from cuadata import text
 from cuadata.phases import phases, reason_at
-from cuadata.recovery import WITHOUT_INPUT
-from cuadata.rows import Candidate, Example, Target
+from cuadata.recovery import WITHOUT_INPUT, happened, same_action
+from cuadata.rows import Candidate, ContextLine, Example, Target
 from cuadata.types import Action, Binding, Element, Image, Observation, Step, Task, Trajectory
 
 #: Stands for the picture that a step does not have; the gate screenshot_missing rejects every such example.
@@ -34,9 +34,9 @@ def examples(trajectory: Trajectory, *, history: int = 5) -> Iterator[Candidate]
             continue
         told = history_lines(steps[:i], history)
         if i == start and step.action.type != "reason":
-            yield _candidate(trajectory, _thought(step), told, f"{step.index}/reason")
+            yield candidate(trajectory, _thought(step), told, f"{step.index}/reason")
         if found[i] is not None:
-            yield _candidate(trajectory, replace(step, phase=found[i]), told, str(step.index))
+            yield candidate(trajectory, replace(step, phase=found[i]), told, str(step.index))
 
 
 def history_lines(steps: Sequence[Step], count: int = 5) -> tuple[str, ...]:
@@ -48,6 +48,25 @@ def history_lines(steps: Sequence[Step], count: int = 5) -> tuple[str, ...]:
         if steps[i].action.type not in WITHOUT_INPUT and not caused_switch(steps, i):
             lines.append(text.describe(steps[i].action, steps[i].target))
     return tuple(reversed(lines))
+
+
+def no_effect_lines(steps: Sequence[Step]) -> tuple[ContextLine, ...]:
+    """The line that tells an actor that its last action changed nothing, and how often in a row it was tried.
+
+    Empty where the last action did something, or where that is not known. Live prompts and training rows both have it
+    from here.
+    """
+    tried = [step for step in steps if step.action.type not in WITHOUT_INPUT]
+    tries = 0
+    while tries < len(tried):
+        step = tried[-1 - tries]
+        if happened(step) is not False or not same_action(step.action, tried[-1].action):
+            break
+        tries += 1
+    if not tries:
+        return ()
+    last = tried[-1]
+    return (ContextLine("no_effect", text.no_effect_line(last.action, last.target, tries=tries)),)
 
 
 def caused_switch(steps: Sequence[Step], i: int) -> bool:
@@ -90,7 +109,8 @@ def _thought(step: Step) -> Step:
     )
 
 
-def _candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number: str) -> Candidate:
+def candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number: str) -> Candidate:
+    """One step as a candidate; `told` are its lines of history, `number` ends its id."""
     observation, task = step.observation, trajectory.task
     shot = observation.screenshot or NO_PICTURE
     references, relation = _references(step, task)

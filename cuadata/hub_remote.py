@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, TypeVar
 
 from cuadata.hub_plan import Visibility
@@ -152,9 +153,9 @@ class Remote:
             lambda: self.api.create_tag(self.repo, tag=name, revision=commit, repo_type="dataset", exist_ok=True),
         )
 
-    def call(self, what: str, function: Callable[[], T]) -> T:
-        """Any other call under the same limits."""
-        return self._call(what, function)
+    def call(self, what: str, function: Callable[[], T], *, seconds: float) -> T:
+        """Any other call, which may take `seconds`."""
+        return self._call(what, function, seconds=seconds)
 
     def _call(self, what: str, function: Callable[[], T], *, seconds: float | None = None) -> T:
         limit = self.limits.call if seconds is None else seconds
@@ -245,6 +246,20 @@ def _limited_connections(limits: Limits) -> Iterator[None]:
         yield
     finally:
         client.timeout, client.event_hooks = silence, hooks
+
+
+class Told(ConnectionError):
+    """What kept a Hub from answering another process: `failure` of its error."""
+
+    def __init__(self, status: int | None, words: str) -> None:
+        super().__init__(words)
+        self.response = None if status is None else SimpleNamespace(status_code=status, headers={})
+
+
+def failure(error: Exception) -> tuple[int | None, str] | None:
+    """HTTP status, None where there was no answer, and words of an error that is the Hub's or the wire's; None for others."""
+    status = _status(error)
+    return (status, _cause(error)) if status is not None or _is_network(error) else None
 
 
 def _chain(error: BaseException) -> Iterable[BaseException]:

@@ -97,7 +97,9 @@ def header(data: bytes) -> tuple[str, int, int]:
     try:
         with Pillow.open(io.BytesIO(data)) as opened:
             return _checked((opened.format or "?").lower(), *opened.size)
-    except (UnidentifiedImageError, OSError, Pillow.DecompressionBombError, SyntaxError, ValueError) as error:
+    except UnidentifiedImageError as error:  # its own words name an object in memory
+        raise BadImage(f"{len(data)} bytes that begin with {data[:8]!r} are no picture of a known format") from error
+    except (OSError, Pillow.DecompressionBombError, SyntaxError, ValueError) as error:
         raise BadImage(f"{len(data)} bytes that begin with {data[:8]!r} are no picture: {error}") from error
 
 

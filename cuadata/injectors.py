@@ -257,6 +257,8 @@ def _beside(box: BBox, candidate: Candidate) -> BBox | None:
         steps = (_AWAY[example.relation],)
     elif example.relation is not None:
         return None
+    if example.relation is not None and len(example.references) != 1:
+        return None  # of several relations, the first says where one more would stand, and the others may rule it out
     taken = [one.bbox for one in candidate.observation.elements if one.bbox] if candidate.observation else []
     for far in range(1, 40):
         for dx, dy in steps:
@@ -281,7 +283,7 @@ def _free_id(page: Observation) -> int:
 
 
 def relation_flipped(candidate: Candidate, severity: str, chance: random.Random) -> Made:
-    """The opposite relation stands in the column, in the text, or in both."""
+    """The opposite relation stands in the column, in the text, or in both; what is asked of nothing may well be true then."""
     example = candidate.example
     opposite = OPPOSITES.get(example.relation) if example.relation in OPPOSITES else None
     text = _opposite_words(example.instruction)
@@ -294,7 +296,7 @@ def relation_flipped(candidate: Candidate, severity: str, chance: random.Random)
             relation=opposite if severity != "text" else example.relation,
             instruction=text if severity != "column" else example.instruction,
         ),
-    ), True
+    ), None if example.target is None and severity == "both" else True
 
 
 _FLIPS: Final = {"above": "below", "below": "above", "left": "right", "right": "left", "under": "over", "over": "under"}

@@ -116,8 +116,9 @@ class _Parser:
                 return found, min(place + 1, len(self.text))
             item, place = self.value(place, depth + 1)
             found.append(item)
-            place = self.skip(place)
-            if self.text[place : place + 1] not in ("", ",", closer):
+            end, place = place, self.skip(place)
+            spaced = place > end and isinstance(item, (int, float)) and _NUMBER.match(self.text, place)  # [683 324]
+            if self.text[place : place + 1] not in ("", ",", closer) and not spaced:
                 raise Broken(f"no comma between the items at character {place}")
 
     def string(self, place: int) -> tuple[str, int]:

@@ -138,7 +138,8 @@ globalThis.cuadata.boxes ??= (() => {
   };
   /**
    * Points over the part of an element that is in the viewport, each with its share of the whole area: [[x, y, share]].
-   * A first look is a zigzag of five along the longer side, the middle among them; a closer one a grid of `wanted`.
+   * A first look is a zigzag of five along the longer side, the middle among them; a closer one spreads `wanted` of them so
+   * that no two share a row or a column.
    */
   const grid = (work, wanted) => {
     const { e, rects, total } = work;
@@ -162,10 +163,8 @@ globalThis.cuadata.boxes ??= (() => {
   };
   /** Where the points of a box lie, in fractions of its sides. */
   const spread = (width, height, wanted) => {
-    if (wanted > 5) {
-      const [across, down] = cells(width, height, wanted);
-      return Array.from({ length: across * down }, (_, k) => [((k % across) + 0.5) / across, (Math.floor(k / across) + 0.5) / down]);
-    }
+    // Multiples of the golden section: an edge that lies across or along the box is found to about 1 / `wanted` of its side.
+    if (wanted > 5) return Array.from({ length: wanted }, (_, k) => [(k + 0.5) / wanted, (k * 0.6180339887498949 + 0.5) % 1]);
     const long = Math.max(width, height), short = Math.min(width, height);
     const n = Math.max(1, Math.min(wanted, Math.floor(long / 2)));
     return Array.from({ length: n }, (_, k) => {
@@ -199,7 +198,10 @@ globalThis.cuadata.boxes ??= (() => {
     }
     return points;
   };
-  const fills = (shape) => getComputedStyle(shape).fill !== "none" && shape.localName !== "line";
+  const fills = (shape) => {
+    const style = getComputedStyle(shape);
+    return style.fill !== "none" && shape.localName !== "line" && !/stroke$/i.test(style.pointerEvents);
+  };
   const strokePoints = (shape, matrix, wanted) => {
     const length = shape.getTotalLength();
     return Array.from({ length: wanted }, (_, i) => {

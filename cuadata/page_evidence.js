@@ -1,8 +1,8 @@
 // One observation of this document: a row for every element worth telling, with the evidence that gates judge it by.
 globalThis.cuadata.measure ??= (() => {
-  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf, boxes, paint } = cuadata;
+  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf, boxes, paint, contrast } = cuadata;
   const { context, areaOf, rectsOf, grid, slants } = boxes;
-  const { deepest, inside, rootsOf, forcing, nestedControl, hitPass, paintPass, contrast } = paint;
+  const { deepest, inside, rootsOf, forcing, nestedControl, hitPass, paintPass } = paint;
 
   let acting = new Set();
   const prepare = (found) => {
@@ -11,10 +11,18 @@ globalThis.cuadata.measure ??= (() => {
     const [rects, borrowed] = rectsOf(e, tag, style);
     const work = { ...found, rects, borrowed, points: [], seen: 0, hit: 0, covered: 0, clipped: 0, doubt: "" };
     work.total = rects.reduce((sum, r) => sum + areaOf(r), 0);
-    const shown = tag === "area" ? boxes.imageOf(e) : borrowed && style.display === "contents" ? ($.first(e) ?? e) : e;
-    work.rendered = shown !== null && $.shown(shown, { visibilityProperty: true, contentVisibilityAuto: true });
+    work.rendered = borrowed && style.display === "contents" ? showsWithoutBox(e, style) : shows(tag === "area" ? boxes.imageOf(e) : e);
     work.inView = work.total && rects.reduce((sum, r) => sum + visibleArea(r), 0) / work.total;
     return work;
+  };
+  const shows = (e) => e !== null && $.shown(e, { visibilityProperty: true, contentVisibilityAuto: true });
+  /** Whether something that an element without a box holds is rendered: an element, or its own text. */
+  const showsWithoutBox = (e, style) => {
+    for (const k of $.all(e, "*")) if (shows(k)) return true;
+    let up = flatParent(e);
+    while (up && getComputedStyle(up).display === "contents") up = flatParent(up);
+    const says = [...$.children(e)].some((node) => node.nodeType === 3 && /\S/.test(node.data));
+    return says && style.visibility === "visible" && shows(up);
   };
   const visibleArea = (r) => {
     const width = Math.min(r.right, innerWidth) - Math.max(r.left, 0);
@@ -26,10 +34,11 @@ globalThis.cuadata.measure ??= (() => {
   const choose = (work) => {
     const big = work.rects.reduce((a, r) => (areaOf(r) > areaOf(a) ? r : a));
     const x = big.left + big.width / 2, y = big.top + big.height / 2;
+    const missed = work.points.filter((p) => !p[3]);
     let best = null, least = Infinity;
     for (const p of work.points) {
       if (!p[3]) continue;
-      const far = Math.hypot(p[0] - x, p[1] - y) + (p[4] ? 0 : 1e4) + (p[5] ? 1e5 : 0);
+      const far = Math.hypot(p[0] - x, p[1] - y) + 4 * tight(p, missed) + (p[4] ? 0 : 1e4) + (p[5] ? 1e5 : 0);
       if (far < least) (least = far), (best = p);
     }
     if (!best) return;
@@ -39,6 +48,8 @@ globalThis.cuadata.measure ??= (() => {
     const middle = deepest(x, y);
     if (middle && inside(middle, work.e) && (best[5] || !nestedControl(middle, work.e, acting))) work.point = [x, y];
   };
+  /** By how many px a point is nearer to one that is missed than anybody should aim: 0 from 6 px on. */
+  const tight = ([x, y], missed) => missed.reduce((most, p) => Math.max(most, 6 - Math.hypot(p[0] - x, p[1] - y)), 0);
   /** Whether some points are reached or seen and others are not, or what stops them all may not lie over the whole. */
   const mixed = (work, which) => {
     const n = work.points.length;
@@ -52,9 +63,9 @@ globalThis.cuadata.measure ??= (() => {
 
   /**
    * How many points an element gets at first: fewer where very many are in view on a large page, since a hit test costs by
-   * the page's size. Where they do not agree, it gets a closer look.
+   * the page's size. Where they do not agree, it gets a closer look, and where about a third is seen, a third one.
    */
-  const CLOSE = 20;
+  const CLOSE = 34, CLOSEST = 144;
   const paintAll = (list) => {
     const open = list.filter((w) => w.open);
     for (const w of list) if (!w.open) paintPass(w);
@@ -66,9 +77,9 @@ globalThis.cuadata.measure ??= (() => {
     const wanted = Math.max(2, Math.min(5, Math.floor(budget / Math.max(live.length, 1))));
     paint.findVeils();
     let left = budget;
-    const closer = (w) => {
-      if ((left -= CLOSE) < 0) return;
-      w.points = grid(w, CLOSE);
+    const closer = (w, points = CLOSE) => {
+      if ((left -= points) < 0) return;
+      w.points = grid(w, points);
       hitPass(w, acting);
     };
     for (const w of live) {
@@ -80,8 +91,11 @@ globalThis.cuadata.measure ??= (() => {
     }
     paintAll(live);
     const again = live.filter((w) => w.points.length <= wanted && mixed(w, 4));
-    again.forEach(closer);
+    again.forEach((w) => closer(w));
     paintAll(again);
+    const near = live.filter((w) => w.points.length > wanted && Math.abs(w.seen - 1 / 3) < 0.15);
+    near.forEach((w) => closer(w, CLOSEST));
+    paintAll(near);
     for (const w of live) {
       choose(w);
       w.contrast = contrast(w);
@@ -108,7 +122,7 @@ globalThis.cuadata.measure ??= (() => {
       seen: round(work.seen ?? 0), hit: round(work.hit ?? 0), inView: round(work.inView),
       clipped: round(work.clipped ?? 0), covered: round(work.covered ?? 0),
       opacity: up ? round(up.opacity) : 1, rendered: work.rendered,
-      inert: up ? up.inert || (open.length > 0 && !open.some((m) => within(e, m))) : false, disabled: $.matches(e, ":disabled"),
+      inert: up ? up.inert || work.style?.interactivity === "inert" || (open.length > 0 && !open.some((m) => within(e, m))) : false, disabled: $.matches(e, ":disabled"),
       receives: work.style?.pointerEvents !== "none", contrast: work.contrast ?? null,
       coveredBy: stopper ? selector(stopper) : null, unsure: up?.unsure || work.doubt || null,
       control: control ? serial(control) : null, dialog: around.dialog, scroller: around.scroller,
@@ -190,7 +204,7 @@ globalThis.cuadata.measure ??= (() => {
         const at = h !== null && inside(h, e) ? null : paint.above(e, roots, x, y);
         told[i][1] = +(at === null || (at.there && at.cover < 0.5));
         told[i][2] = at?.doubt ?? "";
-        told[i][3] = at && !at.there && at.cover < 0.5 ? 1 : 0;
+        told[i][3] = at && !at.there ? 1 : 0;
       }),
     );
     return JSON.stringify(told);

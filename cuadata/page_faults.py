@@ -20,7 +20,12 @@ from cuadata.types import Element, Observation
 #: Faults of a label or a picture, which need no page: `cuadata.inject` makes them.
 OF_THE_LABEL: Final = ("relation_flipped", "reference_swapped", "other_moment", "other_frame", "text_changed")
 
-_MOVE = "(el, a) => { el.style.translate = `${a[0]}px ${a[1]}px`; }"
+#: Transforms do not move what stands in a line of text.
+_BY = """const by = (x, y) => {
+  if (getComputedStyle(el).display !== 'inline') el.style.translate = `${x}px ${y}px`;
+  else Object.assign(el.style, { position: 'relative', left: `${x}px`, top: `${y}px` });
+};"""
+_MOVE = f"(el, a) => {{ {_BY} by(a[0], a[1]); }}"
 _COVER = """(el, a) => {
   const r = el.getBoundingClientRect(), d = document.createElement('div'), [left, share] = a;
   d.style.cssText = `position:fixed;margin:0;background:#777;z-index:2147483647;pointer-events:auto;top:${r.top}px;` +
@@ -32,7 +37,7 @@ _HIDE: Final = {
     "visibility": "(el) => { el.style.visibility = 'hidden'; }",
     "not displayed": "(el) => { el.style.display = 'none'; }",
     "clipped away": "(el) => { el.style.clipPath = 'inset(0 0 100% 0)'; }",
-    "outside": "(el) => { el.style.translate = '0 -4000px'; }",
+    "outside": f"(el) => {{ {_BY} by(0, -4000); }}",
 }
 _DISABLE: Final = {
     "disabled": "(el) => { if ('disabled' in el) el.disabled = true; else el.setAttribute('aria-disabled', 'true'); }",
@@ -51,7 +56,16 @@ _COPY = """(el, a) => {
   const texts = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node; node = texts.nextNode())
     if (node.data.trim()) node.data = other(node.data.trim());
-  (el.closest('dialog') || document.body).append(copy);
+  // A control that is called by a label takes a copy of it along.
+  const label = el.labels?.[0], name = label?.textContent.trim();
+  const holder = (label?.contains(el) ? label : el).parentElement; // where its role has the surroundings that it needs
+  if (name) {
+    const beside = document.createElement('label'), at = `left:${x + width + 2}px;top:${y}px;font:${getComputedStyle(label).font}`;
+    copy.id = 'copied'; copy.removeAttribute('name'); beside.htmlFor = copy.id; beside.textContent = other(name);
+    beside.style.cssText = `position:fixed;margin:0;white-space:nowrap;color:${getComputedStyle(label).color};${at}`;
+    holder.append(beside);
+  }
+  holder.append(copy);
 }"""
 
 

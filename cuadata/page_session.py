@@ -104,7 +104,7 @@ class AsyncPage:
                 raise ValueError(f"{address[:200]} did not open: {words}") from error
             self.windows.notes.append(f"{address[:120]} was still loading after {self.limit:g} s")
 
-    async def _load(self, tab: Tab, address: str, tries: int = 5) -> None:
+    async def _load(self, tab: Tab, address: str, tries: int = 20) -> None:
         """Go to an address; a page that reloads itself meanwhile may get in between, so it is tried again."""
         from playwright.async_api import Error
 
@@ -112,16 +112,24 @@ class AsyncPage:
             try:
                 await tab.page.goto(address, wait_until="domcontentloaded", timeout=self.limit * 3000)
             except Error as error:
+                # Our own earlier try may be what got in between.
+                if f'by another navigation to "{address}"' in str(error):
+                    return
                 if not left or "interrupted by another navigation" not in str(error):
                     raise
             else:
                 return
 
     async def rewrite(self, html: str) -> None:
-        """Put another document in the place of this one, without a load; scripts in it do not run."""
+        """Put another document in the place of this one, without a load; scripts in it do not run. Its fonts have come then."""
         await self.evaluate(
-            "(html) => { const d = new DOMParser().parseFromString(html, 'text/html');"
-            " document.head.innerHTML = d.head.innerHTML; document.body.replaceWith(document.adoptNode(d.body)); }",
+            "async (html) => { const d = new DOMParser().parseFromString(html, 'text/html'), root = document.documentElement;"
+            " for (const one of [...root.attributes]) root.removeAttribute(one.name);"
+            " for (const one of d.documentElement.attributes) root.setAttribute(one.name, one.value);"
+            # A head that stays as it is keeps its fonts.
+            " if (document.head.innerHTML !== d.head.innerHTML) document.head.innerHTML = d.head.innerHTML;"
+            " document.body.replaceWith(document.adoptNode(d.body)); scrollTo(0, 0);"
+            " root.getBoundingClientRect(); await document.fonts.ready; }",
             html,
         )
 

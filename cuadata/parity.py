@@ -20,6 +20,7 @@ from cuadata.contracts import Format, Message, Prompt, View
 from cuadata.errors import CallError, DataError
 from cuadata.grid import finite
 from cuadata.rows import ContextLine
+from cuadata.runs import PROMPTS
 from cuadata.types import Image, Size
 
 #: Columns that a dataset row is rendered from; the picture itself is never loaded.
@@ -87,9 +88,10 @@ def entry(prompt: Prompt, form: Format) -> dict[str, Any]:
 
 
 def append(log: Path, prompt: Prompt, form: Format) -> None:
-    """Add a prompt to a live log, as one line."""
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(entry(prompt, form), ensure_ascii=False) + "\n")
+    """Add a prompt to a live log, as one line, in one write: several pages may be asked about at one time."""
+    line = json.dumps(entry(prompt, form), ensure_ascii=False).encode() + b"\n"
+    with log.open("ab", buffering=0) as file:
+        file.write(line)
 
 
 def frame_of(form: Format, view: View) -> str | None:
@@ -102,10 +104,13 @@ def frame_of(form: Format, view: View) -> str | None:
 
 
 def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Place and row of every line of a JSON lines file, or of every row of a dataset folder, pictures left out.
+    """Place and row of every line of a JSON lines file, of the prompts of an evaluation run's folder, or of every row of a
+    dataset folder, pictures left out.
 
     DataError for a line that is no JSON object, and for a folder without Parquet files.
     """
+    if (path / PROMPTS).is_file():
+        path = path / PROMPTS
     if path.is_dir():
         yield from _parquet(path)
         return
@@ -126,7 +131,10 @@ def _parquet(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
     files = sorted(folder.glob("actions/train-*.parquet")) or sorted(folder.rglob("train-*.parquet"))
     if not files:
-        raise DataError("holds no train-*.parquet; give a dataset folder or a file of JSON lines", place=str(folder))
+        raise DataError(
+            f"holds neither train-*.parquet nor {PROMPTS}; give a dataset, an evaluation run of a model, or JSON lines",
+            place=str(folder),
+        )
     for file in files:
         opened = pq.ParquetFile(file)
         known = [name for name in (*COLUMNS, "prompt", "messages") if name in opened.schema_arrow.names]

@@ -14,7 +14,7 @@ def show(train: Path, live: Path | None, *, inject: str = "", form: str = "", as
     """Compare the two sides. DataError (exit 1) where they differ, after the differences are printed."""
     kinds = [kind.strip() for kind in inject.split(",") if kind.strip()]
     if live is None and not kinds:
-        raise CallError("nothing to compare: give --live LOG, or --inject KINDS to ask before a run")
+        raise CallError("nothing to compare: give RUN, or --inject KINDS to ask before a run")
     unknown = sorted(set(kinds) - set(LABELS))
     if unknown:
         raise CallError(f"no lines are of kind {', '.join(unknown)}; there are: {', '.join(LABELS)}")

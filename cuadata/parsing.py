@@ -27,6 +27,7 @@ class Call:
 
 _TAG = re.compile(r"<tool_call>(.*?)(</tool_call>|(?=<tool_call>)|$)", re.DOTALL)
 _FUNCTION = re.compile(r"<function=([^<>\s]+?)\s*>(.*?)(</function>|(?=<function=)|$)", re.DOTALL)
+_IS_CALL = re.compile(r"\s*[A-Za-z_][\w.]*\(")
 _PARAMETER = re.compile(r"<parameter=([^<>\s]+?)\s*>(.*?)(</parameter>|(?=<parameter=)|$)", re.DOTALL)
 _INPUTS = ("arguments", "parameters", "input", "args", "kwargs")
 #: Keys under which providers nest the calls of a message.
@@ -69,6 +70,9 @@ def tool_calls(text: str, *, bare: bool = True) -> Iterator[Call]:
 def _tagged(inside: str, *, cut: bool, bare: bool) -> Iterator[Call]:
     if "<function=" in inside:
         yield from function_calls(inside)
+        return
+    if _IS_CALL.match(inside):
+        yield from python_calls(inside)
         return
     try:
         value = lenient.loads(_unfenced(inside), cut=cut)
@@ -213,8 +217,12 @@ def _simple(name: str, inside: str) -> Call | None:
     return Call(name, named, tuple(positional))
 
 
+#: What ends like this lacks only the call's own bracket: its last value stands whole between quotes or brackets.
+_WHOLE_VALUE = re.compile(r"""=\s*(?:'[^']*'|"[^"]*"|\([^()]*\)|\[[^\[\]]*\])\s*$""")
+
+
 def _parsed(name: str, inside: str, text: str, start: int) -> Call:
-    if start + len(inside) >= len(text):
+    if start + len(inside) >= len(text) and not _WHOLE_VALUE.search(inside):
         raise ParseFailure(f"the call {name}({inside!r:.60} breaks off", kind="broken")
     if (plain := _simple(name, inside)) is not None:
         return plain

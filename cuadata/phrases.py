@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, cast
 
 from cuadata.descriptions import ANYTHING, ROLES, Noun, normal
@@ -264,9 +264,11 @@ def _target(text: str, quoted: Sequence[str]) -> tuple[Noun, bool, int | None]:
         words.pop()
     nearest = "nearest" in words or "closest" in words
     position = next((_NTH[word] for word in reversed(words) if word in _NTH), None)
-    if nearest or position is not None:
-        words = [word for word in words if word not in _NTH and word not in ("nearest", "closest")]
-    return _noun(words, quoted), nearest, position
+    if not nearest and position is None:
+        return _noun(words, quoted), nearest, position
+    left = [word for word in words if word not in _NTH and word not in ("nearest", "closest")]
+    noun, whole = _noun(left, quoted), _noun(words, quoted)
+    return replace(noun, whole="" if noun.exact or not noun.name else whole.name), nearest, position
 
 
 def _noun(words: Sequence[str], quoted: Sequence[str]) -> Noun:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from cuadata import near, repeats, splits
+from cuadata import mixing, near, repeats, splits
+from cuadata.errors import DataError
 from cuadata.inputs import Part
 from cuadata.journal import Damage, Entry, Journal, Summary
 from cuadata.splits import Item, Splits
@@ -35,6 +36,7 @@ class Wanted:
     level: Annotated[float, "grey levels that near pictures may differ by on average"]
     shard_bytes: Annotated[int, "bytes of a shard, about"]
     thumbnails: Annotated[int, "thumbnails a reason and gate in `rejected`"]
+    mix: Annotated[Mapping[str, float], "weights of the configs in the mixture; empty: there is none"]
 
 
 @dataclass(slots=True)
@@ -58,12 +60,48 @@ class Shard:
         return f"{self.config}/{self.split}-{self.number:05d}-of-{self.count:05d}.parquet"
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a row goes."""
+
+    part: int
+    row: int
+    entry: Entry
+    config: str
+    split: str
+    first: str | None  # id of the row that it repeats
+    group: int | None
+
+
+@dataclass(slots=True)
+class _Open:
+    """The shards that rows are being put into, one a config and split; one ends where the next row would overfill it."""
+
+    shards: list[Shard]
+    shard_bytes: int
+    held: dict[tuple[str, str], Shard] = field(default_factory=dict)
+
+    def add(self, config: str, place: _Place, size: int, groups: Mapping[int, str]) -> Shard:
+        """Put a row at the end of its shard."""
+        shard = self.held.get((config, place.split))
+        if shard is None or shard.size + size > self.shard_bytes:
+            shard = self.held[config, place.split] = Shard(config=config, split=place.split)
+            self.shards.append(shard)
+        if place.group is not None:
+            shard.groups[place.entry.trajectory_id] = groups[place.group]
+        shard.parts.append(place.part)
+        shard.rows.append(place.row)
+        shard.size += size
+        return shard
+
+
 @dataclass(slots=True)
 class Plan:
     """What the dataset will hold."""
 
     shards: list[Shard] = field(default_factory=list)
     kept: dict[str, dict[str, int]] = field(default_factory=dict)
+    mixed: dict[str, dict[str, int]] = field(default_factory=dict)  # split -> config -> rows of the mixture
     rejected: Counter[tuple[str, str]] = field(default_factory=Counter)  # (gate, reason) -> rows
     splits: Splits | None = None
     leaks: dict[str, int] = field(default_factory=dict)
@@ -158,9 +196,27 @@ class Planner:
         return [Item(keys=tuple(k), pictures=tuple(p), weight=w) for k, p, w in zip(keys, shown, weights, strict=True)]
 
     def _lay_out(self, chosen: Splits) -> None:
-        """Give every row its shard, in the order of the input; a shard ends where the next row would overfill it."""
-        names = self._group_names(chosen)
-        open_shards: dict[tuple[str, str], Shard] = {}
+        """Give every row its shard, in the order of the input; then the same for those that go into the mixture."""
+        open_shards = _Open(self.plan.shards, self.wanted.shard_bytes)
+        groups = self._group_names(chosen)
+        ids: dict[str, dict[str, list[str]]] = {}
+        for place in self._placed(chosen):
+            entry, config = place.entry, place.config
+            pictured = config in ASIDE and self._counted(entry)
+            size = 3_000 + pictured * _THUMBNAIL_BYTES if config in ASIDE else entry.size
+            shard = open_shards.add(config, place, size, groups)
+            if pictured:
+                shard.thumbnails.add(len(shard.rows) - 1)
+            if place.first is not None:
+                shard.firsts[len(shard.rows) - 1] = place.first
+            if config in self.wanted.mix:
+                ids.setdefault(place.split, {}).setdefault(config, []).append(entry.id)
+        if self.wanted.mix:
+            self._mix(chosen, open_shards, groups, ids)
+        self._number_shards()
+
+    def _placed(self, chosen: Splits) -> Iterator[_Place]:
+        """Every row with the config and split that it goes to, those that are written once only one time."""
         tasks: set[str] = set()
         for number, row, entry in self._entries():
             first = self._repeats(entry)
@@ -173,22 +229,22 @@ class Planner:
             config = "rejected" if first is not None else entry.config
             at = self.position.get(entry.trajectory_id)
             split = "train" if config in ASIDE or at is None else chosen.split[at]
-            pictured = config in ASIDE and self._counted(entry)
-            size = 3_000 + pictured * _THUMBNAIL_BYTES if config in ASIDE else entry.size
-            shard = open_shards.get((config, split))
-            if shard is None or shard.size + size > self.wanted.shard_bytes:
-                shard = open_shards[config, split] = Shard(config=config, split=split)
-                self.plan.shards.append(shard)
-            if pictured:
-                shard.thumbnails.add(len(shard.rows))
-            if first is not None:
-                shard.firsts[len(shard.rows)] = first
-            if at is not None:
-                shard.groups[entry.trajectory_id] = names[chosen.group[at]]
-            shard.parts.append(number)
-            shard.rows.append(row)
-            shard.size += size
-        self._number_shards()
+            yield _Place(number, row, entry, config, split, first, None if at is None else chosen.group[at])
+
+    def _mix(
+        self, chosen: Splits, shards: _Open, groups: Mapping[int, str], ids: Mapping[str, Mapping[str, list[str]]]
+    ) -> None:
+        """Lay out the mixture. DataError where a config has no rows at all."""
+        missing = [config for config in self.wanted.mix if not any(held.get(config) for held in ids.values())]
+        if missing:
+            raise DataError(f"the mixture wants rows of '{missing[0]}', and there are none; leave it out of --mix")
+        taken = {split: mixing.choose(held, self.wanted.mix, self.wanted.seed) for split, held in ids.items()}
+        self.plan.mixed = {
+            split: {config: len(one) for config, one in held.items()} for split, held in sorted(taken.items())
+        }
+        for place in self._placed(chosen):
+            if place.entry.id in taken.get(place.split, {}).get(place.config, ()):
+                shards.add(mixing.NAME, place, place.entry.size, groups)
 
     def _counted(self, entry: Entry) -> bool:
         """Count a row that is not kept; whether it still gets a thumbnail."""

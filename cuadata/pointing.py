@@ -25,7 +25,12 @@ Numbers = tuple[float, ...]
 _N = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _SEP = r"\s*[,;\s]\s*"
 _NUMBER = re.compile(rf"(?<![\w.]){_N}(?!\w|\.\d|%)")
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|$)", re.DOTALL)
+_THINK = r"(?:think(?:ing)?|thought|reasoning)>"
+_THOUGHT = re.compile(rf"<{_THINK}.*?</{_THINK}", re.DOTALL)
+_THOUGHT_END = re.compile(rf"</{_THINK}")
+#: A thought that never ends reaches to the first tool call: models forget the end mark and call all the same.
+_OPEN_THOUGHT = re.compile(rf"<{_THINK}.*?(?=<tool_call>|$)", re.DOTALL)
+_WIDE = str.maketrans("\uff08\uff09\uff0c\uff1b\uff1a\uff3b\uff3d", "(),;:[]")
 _MARKS = re.compile(r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id)\|>|<end_of_utterance>|\[EOS\]|</s>")
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|$)|\b(?:final )?answer\s*:", re.DOTALL | re.IGNORECASE)
 _TAGS = re.compile(
@@ -62,14 +67,19 @@ def said(text: str) -> str:
 
     ParseFailure where nothing is left.
     """
-    if "think" in text:
-        # A thought may have been opened by the prompt, so that only its end stands in the text.
-        text = _THOUGHT.sub("", text).rsplit("</think>", 1)[-1]
+    if "think" in text or "thought>" in text or "reasoning>" in text:
+        text = _OPEN_THOUGHT.sub("", _after_thoughts(text))
     if "<|" in text or "</s>" in text or "[EOS]" in text or "<end_of" in text:
         text = _MARKS.sub("", text)
     if not text.strip():
         raise ParseFailure("the answer is empty, or a thought that never ends")
     return text
+
+
+def _after_thoughts(text: str) -> str:
+    """A text without its closed thoughts, and from the last end on whose beginning stands in the prompt."""
+    last = max((match.end() for match in _THOUGHT_END.finditer(text)), default=0)
+    return _THOUGHT_END.split(_THOUGHT.sub("", text[:last]))[-1] + text[last:]
 
 
 def answer(text: str) -> Numbers:
@@ -88,6 +98,8 @@ def numbers(text: str) -> list[Numbers]:
 def _found(text: str) -> tuple[list[Numbers], bool]:
     """The places of the most deliberate notation, and whether the last of them is the answer."""
     body = said(text)
+    if not body.isascii():
+        body = body.translate(_WIDE)
     if "px" in body:
         body = _PX.sub("", body)
     answers = [m for m in _ANSWER.finditer(body)] if ":" in body or "<" in body else []
@@ -100,9 +112,9 @@ def _found(text: str) -> tuple[list[Numbers], bool]:
 
 
 def grounded(text: str) -> list[Numbers]:
-    """Places that a text gives in the grammar of grounding answers and in no other: JSON that names them, or four or two
-    bracketed numbers that are the whole answer. Empty for prose, whatever numbers it holds."""
-    return _json(text) or (_brackets(text) if _WHOLE.fullmatch(text) else [])
+    """Places that a text gives in the grammar of grounding answers and in no other: JSON that names them, point and box
+    tags, or four or two bracketed numbers that are the whole answer. Empty for prose, whatever numbers it holds."""
+    return _json(text) or _tags(text) or (_brackets(text) if _WHOLE.fullmatch(text) else [])
 
 
 def _in_any_notation(text: str) -> tuple[list[Numbers], bool]:

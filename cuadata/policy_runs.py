@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cuadata import __version__, attempts, playing, registration, registry, runs, tables, voting_policy
+from cuadata import __version__, attempts, parity, playing, registration, registry, runs, tables, voting_policy
 from cuadata.attempts import Named, episode_of
-from cuadata.contracts import Policy
+from cuadata.contracts import Format, Policy, Prompt
 from cuadata.errors import CallError, DataError
 from cuadata.evaluation import described, save_result
 from cuadata.runs import Episode, Run
@@ -76,6 +77,7 @@ def plan(
     option: Sequence[str] = (),
     set: Sequence[str] = (),
     max_steps: int | None = None,
+    no_effect_lines: bool = False,
     workers: int = 1,
 ) -> Plan:
     """A plan from what a command line says. CallError where it says nothing that could be played."""
@@ -90,7 +92,8 @@ def plan(
         vote=vote,
         policy_options=options(option),
         family_options=options(set),
-        environment={} if max_steps is None else {"max_steps": max_steps},
+        environment=({} if max_steps is None else {"max_steps": max_steps})
+        | ({"no_effect_lines": True} if no_effect_lines else {}),
         workers=workers,
     )
     check(made)
@@ -193,7 +196,7 @@ def play(
         runs.begin(out, _with_browser(plan.run()), force=force)
         done = {one.id: one for one in runs.episodes(out)}
     left = [one for one in plan.tries() if id_of(plan, *one) not in done]
-    for episode in _episodes(plan, left):
+    for episode in _episodes(plan, left, out):
         done[episode.id] = episode
         if out is not None:
             runs.append(out, episode)
@@ -202,7 +205,24 @@ def play(
     return tuple(done[id_of(plan, *one)] for one in plan.tries())
 
 
-def _episodes(plan: Plan, tries: Sequence[tuple[int, int]]) -> Iterator[Episode]:
+def check_lines(plan: Plan, trained_on: Path | None) -> str | None:
+    """What is to be said of a run, before it starts, that puts lines into its prompts; None where there are none.
+
+    DataError that names them where the rows that the model was trained on never had such lines.
+    """
+    if not plan.environment.get("no_effect_lines"):
+        return None
+    name = plan.name or plan.policy
+    if trained_on is None:
+        return f"{name} is told no_effect lines; --trained-on DATA would say whether its training rows had any"
+    form = plan.policy_options.get("format")
+    family = registry.formats[form] if form else None
+    rows = (parity.skeleton(row, family) for _, row in parity.read(trained_on))
+    parity.refuse_new_lines(rows, ["no_effect"], name)
+    return f"{name} is told no_effect lines, as its training rows were"
+
+
+def _episodes(plan: Plan, tries: Sequence[tuple[int, int]], out: Path | None) -> Iterator[Episode]:
     """Episodes as they end, on as many pages as there are workers; each worker has a page and a policy of its own."""
     if not tries:
         return
@@ -215,7 +235,7 @@ def _episodes(plan: Plan, tries: Sequence[tuple[int, int]]) -> Iterator[Episode]
                 with lock:
                     seats.held = (opened.enter_context(closing(_environment(plan))), _policy(plan))
             env, policy = seats.held
-            return attempt(env, policy, plan, *chosen)
+            return attempt(env, policy, plan, *chosen, out=out)
 
         pool = ThreadPoolExecutor(min(plan.workers, len(tries)))
         opened.callback(pool.shutdown, cancel_futures=True)
@@ -233,13 +253,26 @@ def _policy(plan: Plan) -> Policy:
     return inner if plan.vote is None else voting_policy.Voting(inner, plan.vote)
 
 
-def attempt(env: BrowserEnv, policy: Policy, plan: Plan, seed: int, sample: int = 0) -> Episode:
-    """One episode of a policy, from reset to its end; played once more where it broke down."""
-    played = _attempt(env, policy, plan, seed, sample)
-    return _attempt(env, policy, plan, seed, sample) if played.ended in playing.BROKEN else played
+def attempt(
+    env: BrowserEnv, policy: Policy, plan: Plan, seed: int, sample: int = 0, *, out: Path | None = None
+) -> Episode:
+    """One episode of a policy, from reset to its end; played once more where it broke down.
+
+    Where the policy speaks a format, what it is asked goes into the prompts of `out`.
+    """
+    form = plan.policy_options.get("format")
+    ask = None if out is None or form is None else functools.partial(_noted, out / runs.PROMPTS, registry.formats[form])
+    played = _attempt(env, policy, plan, seed, sample, ask)
+    return _attempt(env, policy, plan, seed, sample, ask) if played.ended in playing.BROKEN else played
 
 
-def _attempt(env: BrowserEnv, policy: Policy, plan: Plan, seed: int, sample: int) -> Episode:
+def _noted(log: Path, form: Format, prompt: Prompt) -> None:
+    parity.append(log, prompt, form)
+
+
+def _attempt(
+    env: BrowserEnv, policy: Policy, plan: Plan, seed: int, sample: int, asked: Callable[[Prompt], None] | None
+) -> Episode:
     named = Named(id_of(plan, seed, sample), plan.family, seed, sample)
     try:
         env.reset(seed=seed)
@@ -251,7 +284,10 @@ def _attempt(env: BrowserEnv, policy: Policy, plan: Plan, seed: int, sample: int
     first = episode.observation
     policy.reset(episode.task, seed + sample * 1_000_003)
     while episode.ended == "running":
-        choice = policy.act(episode.observation, episode.prompt())
+        prompt = episode.prompt()
+        if asked is not None:
+            asked(prompt)
+        choice = policy.act(episode.observation, prompt)
         for _ in playing.played(episode, choice):
             pass
     return episode_of(episode.task, episode.steps, first, episode.outcome, episode.default, named)

@@ -45,6 +45,7 @@ REASONS: Final[dict[str, str]] = {
     "box_degenerate": "The box has no area, or a negative side.",
     "box_covers_page": "The box covers nearly the whole picture.",
     "instruction_missing": "There is no instruction.",
+    "answer_exists": "The answer is that it cannot be done, and something on the page is what the instruction asks for.",
     "instruction_mismatch": "The instruction names something that the target is not, or lost the words bound to it.",
     "history_gap": "Steps between this one and its history are missing.",
     "duplicate": "The same picture, instruction and action were kept already.",

@@ -12,13 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cuadata import __version__, image, ink, pictures, recording_files, recording_lock
+from cuadata import __version__, image, ink, pictures, privacy, recording_files, recording_lock
 from cuadata.errors import DataError
 from cuadata.recording_files import Ending, Header, Line
 from cuadata.recording_reader import MAX_LINE, find, read, read_all, read_header
 from cuadata.recording_versions import migrate
 from cuadata.schema import from_json, to_json
-from cuadata.types import SCHEMA_VERSION, Element, Image, Observation, Outcome, Size, Step, Task
+from cuadata.types import SCHEMA_VERSION, Action, Element, Image, Observation, Outcome, Size, Step, Task
 
 __all__ = ["Writer", "create", "find", "migrate", "read", "read_all", "read_header", "resume"]
 
@@ -150,7 +150,9 @@ class Writer:
             before = self._bare(step.observation, place)
             later = None if step.after is None else self._bare(step.after, place)
             line = Line(
-                step=replace(step, target=_measured(step, place), observation=before, after=later),
+                step=replace(
+                    step, action=_masked(step.action), target=_measured(step, place), observation=before, after=later
+                ),
                 elements=self._elements(step.observation.elements, place),
                 elements_after=None if step.after is None else self._elements(step.after.elements, place),
             )
@@ -218,8 +220,15 @@ class Writer:
             raise DataError(f"its time goes back, from {self._last_time} to {step.time} s", place=place)
 
     def _bare(self, observation: Observation, place: str) -> Observation:
+        """The observation without its elements, and with addresses whose passwords and tokens are masked."""
         shot = observation.screenshot
-        return replace(observation, elements=(), screenshot=None if shot is None else self._picture(shot, place))
+        return replace(
+            observation,
+            elements=(),
+            screenshot=None if shot is None else self._picture(shot, place),
+            url=privacy.mask_url(observation.url),
+            pages=tuple(replace(page, url=privacy.mask_url(page.url)) for page in observation.pages),
+        )
 
     def _picture(self, picture: Image, place: str) -> Image:
         """The description of a picture whose bytes are on the disk, checked and hashed the first time it comes."""
@@ -284,6 +293,11 @@ class Writer:
             raise
         self._end = start + len(text)
         return start
+
+
+def _masked(action: Action) -> Action:
+    """The action with its address masked, where it has one."""
+    return action if action.url is None else replace(action, url=privacy.mask_url(action.url))
 
 
 def _measured(step: Step, place: str) -> Element | None:

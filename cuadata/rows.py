@@ -137,10 +137,21 @@ class Transition(Example):
 class Recovery(Example):
     """The action that helped after tries that did not."""
 
-    failed: Annotated[tuple[Action, ...], "the tries without effect, oldest first, 1 to 3"] = ()
-    failed_target: Annotated[Target | None, "what the failed tries were aimed at"] = None
-    cause: Annotated[str, "missed, covered, fake, disabled, off_screen or too_early"] = ""
+    failed: Annotated[tuple[Action, ...], "the tries that did not help, oldest first, 1 to 3"] = ()
+    failed_target: Annotated[Target | None, "what the last of them was aimed at, as far as the evidence tells"] = None
+    cause: Annotated[
+        str,
+        "missed, covered, fake, disabled, off_screen, too_early; taken_back: they did something, which the action takes "
+        "back; empty: not known",
+    ] = ""
     miss_distance: Annotated[float | None, "distance from the failed point to the target's edge, CSS px"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixed(Example):
+    """A row of a mixture of configs by weight; what its own config adds stands there, under the same id."""
+
+    config: Annotated[str, "the config that the row is from"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +197,7 @@ CONFIGS: dict[str, type] = {
     "pairs": Pair,
     "transitions": Transition,
     "recovery": Recovery,
+    "mix": Mixed,
     "point_only": Example,
     "tasks": TaskRow,
     "rejected": Rejected,

@@ -25,6 +25,8 @@ TEST_SEEDS = range(9_000_000, 9_000_200)
 #: Seeds from here on are for testing only.
 FIRST_TEST_SEED = TEST_SEEDS.start
 RUN, EPISODES, ANSWERS, RESULT = "run.json", "episodes.jsonl", "answers.jsonl", "result.json"
+#: What a model was asked, turn by turn, where a run has a model; `cuadata parity` reads it.
+PROMPTS = "prompts.jsonl"
 T = TypeVar("T")
 
 
@@ -109,14 +111,14 @@ def begin(folder: Path, run: Run, *, force: bool = False) -> None:
     if header.exists() and not force:
         held = schema.from_json(header.read_bytes(), Run)
         if held == run:
-            for name in (EPISODES, ANSWERS):
+            for name in (EPISODES, ANSWERS, PROMPTS):
                 _mend(folder / name)
             return
         raise CallError(f"{folder} holds another run ({held.name} on {held.what}); give another folder, or --force")
     if folder.exists() and any(folder.iterdir()) and not force:
         raise CallError(f"{folder} is not empty and holds no run; give another folder, or --force")
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (EPISODES, ANSWERS, RESULT):
+    for name in (EPISODES, ANSWERS, PROMPTS, RESULT):
         (folder / name).unlink(missing_ok=True)
     header.write_bytes(schema.to_json(run) + b"\n")
 

@@ -34,6 +34,7 @@ PUBLISHED = (
     "Pair",
     "Transition",
     "Recovery",
+    "Mixed",
     "Rejected",
 )
 

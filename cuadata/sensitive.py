@@ -12,6 +12,8 @@ from cuadata.types import Image
 
 #: Columns that only name things of the build itself.
 _NAMES = frozenset(("id", "trajectory_id", "split_group", "pair_id", "sha256", "phash", "colours", "seed_block"))
+#: Kinds that show by the word or the field beside them alone: on a page that was made from a seed they are made up too.
+_BY_WORD = ("password", "one_time_code")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +31,18 @@ def in_example(example: Example) -> list[Sensitive]:
 
 
 def in_row(row: Mapping[str, Any]) -> Iterator[Sensitive]:
-    """What is found in a row as Parquet holds it; what is typed into a secret's field comes first."""
+    """What is found in a row as Parquet holds it; what is typed into a secret's field comes first.
+
+    Of pages that were made from a seed, whose rows name the block of seeds, passwords and codes are not looked for.
+    """
+    made_up = _BY_WORD if row.get("seed_block") else ()
     typed = typed_secret(row)
     if typed:
         yield Sensitive(kind="password", place="action.text", text=typed)
     for place, text in strings(row):
         if typed and place == "action.text":
             continue
-        for found in privacy.find(text):
+        for found in (one for one in privacy.find(text) if one.kind not in made_up):
             yield Sensitive(kind=found.kind, place=place, text=found.text)
 
 

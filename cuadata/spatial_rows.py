@@ -59,7 +59,7 @@ def asked(page: Page, question: Question, rng: Random, pairing: Pairing | None =
     others = question.candidates
     stage = 3 if question.kind in ("composed", "between", "nth_in_row", "nth_in_column") else 2
     return replace(
-        _row(page, text, "spatial", question.target, others),
+        _row(page, text, "spatial", question.target, others, question.all_references),
         references=tuple(map(target_row, question.all_references)),
         relation=question.stated[0].relation,
         failures=tuple(failure(question, place) for place in range(len(others))),
@@ -91,7 +91,7 @@ def named(page: Page, rng: Random) -> Grounding | None:
     title = spatial_words.named(target, look, rng)
     others = tuple(page.scene.targets)
     return replace(
-        _row(page, text, way, target, others),
+        _row(page, text, way, target, others, (target,)),
         failures=tuple("" if one is target else "another name, look or use" for one in others),
         axes=_axes(page, target, relation="none", mood=mood, rivals=len(others) - 1),
         thought=spatial_words.thought(way, (), (), title),
@@ -114,7 +114,7 @@ def impossible(
     )
     left = {e.id for held in references for e in held}
     others = tuple(e for e in page.scene.things.get(question.thing, ()) if e.id not in left)
-    row = _row(page, text, "spatial", None, others)
+    row = _row(page, text, "spatial", None, others, [e for held in references for e in held])
     return replace(
         row,
         action=Action(type="infeasible", text=cause),
@@ -129,7 +129,21 @@ def impossible(
     )
 
 
-def _row(page: Page, text: str, perspective: str, target: Element | None, others: Sequence[Element]) -> Grounding:
+def _bound(page: Page, text: str, elements: Sequence[Element]) -> list[str]:
+    """The words of a text that stand for elements: name, look or use, whichever it holds."""
+    look = page.look
+    ways = [(one.name or one.text, look.looks.get(one.id), look.uses.get(one.id)) for one in elements]
+    return [word for words in ways if (word := next((w for w in words if w and w in text), None))]
+
+
+def _row(
+    page: Page,
+    text: str,
+    perspective: str,
+    target: Element | None,
+    others: Sequence[Element],
+    speaks_of: Sequence[Element],
+) -> Grounding:
     task, seen = page.task, page.look.observation
     shot = seen.screenshot
     assert shot is not None
@@ -157,6 +171,7 @@ def _row(page: Page, text: str, perspective: str, target: Element | None, others
                 "task": task.id,
                 "options": json.loads(page.options),
                 "variant": page.variant,
+                "words": _bound(page, text, speaks_of),
                 "browser": page.browser,
                 "cuadata": __version__,
             }

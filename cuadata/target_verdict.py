@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cuadata import judging
 from cuadata.rows import Candidate, Example, Target, Verdict
 from cuadata.types import Action, Element, Image, Observation
@@ -46,7 +48,7 @@ def verdict(element: Element | None, observation: Observation) -> Verdict:
     )
 
 
-def undecided(elements: tuple[Element, ...], observation: Observation) -> list[int]:
+def undecided(elements: Sequence[Element], observation: Observation) -> list[int]:
     """Ids of the elements whose verdict waits for pixels."""
     return [e.id for e in elements if verdict(e, observation).keep == "unsure"]
 

@@ -124,7 +124,7 @@ def _body(path: Path) -> dict[str, Any]:
         raise DataError(f"it is no YAML: {error}", place=str(path)) from error
     if not isinstance(body, dict):
         raise DataError(f"wanted keys and values, got {type(body).__name__}", place=str(path))
-    keys = [key.value for key, _ in tree.value]
+    keys = [key.value for key, _ in tree.value] if tree is not None else []
     if twice := {key for key in keys if keys.count(key) > 1}:
         raise DataError(f"said twice: {', '.join(sorted(twice))}", place=str(path))
     unknown = sorted(set(map(str, body)) - set(KEYS))

@@ -20,7 +20,7 @@ from cuadata.gating import Chosen
 from cuadata.measuring import Measured, Meter
 from cuadata.registry import families
 from cuadata.registry import gates as registered
-from cuadata.rendering import Renderer, candidate_of, evidence_for, named_task, task_of
+from cuadata.rendering import Renderer, candidate_of, evidence_for, page_of
 from cuadata.rows import CONFIGS, Candidate, Example, Verdict
 from cuadata.types import BBox, Size
 
@@ -67,27 +67,31 @@ def dataset(
     recordings: Path | None = None,
     render: bool = True,
     faults: bool = False,
+    each: int | None = None,
     limit: int | None = None,
     out: Path | None = None,
 ) -> Verification:
     """Verify the labels of a dataset, at most `limit` of each config.
 
     `recordings` is the folder that it was built from; without it, rows that name a task are rendered again where `render`
-    allows. `faults`: known faults are put into the labels that hold, and counted. `out` takes the failures as pictures.
+    allows. `faults`: known faults are put into the labels that hold, and counted; `each` limits those that change a
+    page to so many a label. `out` takes the failures as pictures.
     DataError where the folder is no dataset or a shard is broken.
     """
     with ExitStack() as stack:
         finder = _Finder(recordings, stack.enter_context(Renderer()) if render else None)
-        return _verified(_of_dataset(folder, finder, limit), finder, faults=faults, out=out)
+        return _verified(_of_dataset(folder, finder, limit), finder, faults=faults, each=each, out=out)
 
 
-def family(name: str, seeds: Iterable[int], *, faults: bool = False, out: Path | None = None) -> Verification:
+def family(
+    name: str, seeds: Iterable[int], *, faults: bool = False, each: int | None = None, out: Path | None = None
+) -> Verification:
     """Verify the labels that a family's own pages give: every gate must keep them. CallError where no family is called so."""
     if name not in families:
         raise CallError(f"no family is named '{name}'; there are: {', '.join(families.names()) or 'none'}")
     with Renderer() as renderer:
         finder = _Finder(None, renderer)
-        return _verified(_of_family(name, seeds, renderer), finder, faults=faults, out=out)
+        return _verified(_of_family(name, seeds, renderer), finder, faults=faults, each=each, out=out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +115,11 @@ class _Finder:
         held = self._recorded(row)
         if held is not None:
             return _Label(config=config, candidate=replace(held, example=row), source="recording")
-        name = named_task(row) if self.renderer is not None and row.step_index == 0 else None
-        if name is not None and self.renderer is not None and name.rpartition("/")[0] in families:
-            task = task_of(name)
-            return _Label(config=config, candidate=evidence_for(row, task, self.renderer.show(task)), source="rendered")
+        made = page_of(row) if self.renderer is not None and row.step_index == 0 else None
+        if made is not None and self.renderer is not None:
+            task, asks = made
+            held = evidence_for(row, task if asks else None, self.renderer.show(task))
+            return _Label(config=config, candidate=held, source="rendered")
         return _Label(config=config, candidate=Candidate(example=row), source="row")
 
     def _recorded(self, row: Example) -> Candidate | None:
@@ -147,7 +152,9 @@ def _of_family(name: str, seeds: Iterable[int], renderer: Renderer) -> Iterator[
             yield _Label(config="grounding", candidate=candidate, source="rendered")
 
 
-def _verified(labels: Iterable[_Label], finder: _Finder, *, faults: bool, out: Path | None) -> Verification:
+def _verified(
+    labels: Iterable[_Label], finder: _Finder, *, faults: bool, each: int | None, out: Path | None
+) -> Verification:
     gates = chosen()
     meter = Meter(gates) if faults else None
     failures: list[Failure] = []
@@ -162,7 +169,7 @@ def _verified(labels: Iterable[_Label], finder: _Finder, *, faults: bool, out: P
         elif gating.against(verdicts, label.config) is not None:
             unsure += 1
         if meter is not None and label.source != "row" and meter.example(label.candidate, label.config):
-            _put_faults(meter, label, finder)
+            _put_faults(meter, label, finder, each)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         lines = (json.dumps(_as_line(one)) for one in failures)
@@ -180,10 +187,12 @@ def _verified(labels: Iterable[_Label], finder: _Finder, *, faults: bool, out: P
     )
 
 
-def _put_faults(meter: Meter, label: _Label, finder: _Finder) -> None:
+def _put_faults(meter: Meter, label: _Label, finder: _Finder, each: int | None) -> None:
     """Faults in the live page where it is shown, else in the evidence that was recorded of it."""
     renderer = finder.renderer if label.source == "rendered" else None
-    for fault in renderer.faults(label.candidate) if renderer is not None else inject.faults(label.candidate):
+    for fault in (
+        renderer.faults(label.candidate, most=each) if renderer is not None else inject.faults(label.candidate)
+    ):
         meter.fault(fault, label.config)
 
 

@@ -24,6 +24,7 @@ def show(
     seeds: str,
     render: bool,
     inject: bool,
+    each: int | None = None,
     limit: int | None,
     out: Path | None,
     as_json: bool,
@@ -32,9 +33,11 @@ def show(
     if (folder is None) == (not family):
         raise CallError("say what to verify: the folder of a dataset, or --family NAME --seeds A:B")
     if folder is not None:
-        found = verify.dataset(folder, recordings=recordings, render=render, faults=inject, limit=limit, out=out)
+        found = verify.dataset(
+            folder, recordings=recordings, render=render, faults=inject, each=each, limit=limit, out=out
+        )
     else:
-        found = verify.family(family, runs.seeds(seeds), faults=inject, out=out)
+        found = verify.family(family, runs.seeds(seeds), faults=inject, each=each, out=out)
     name = str(folder or family)
     _labels(name, found, out)
     if found.injected is not None:

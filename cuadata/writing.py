@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from cuadata import image, schema, shards
+from cuadata import image, mixing, schema, shards
 from cuadata.errors import DataError
 from cuadata.journal import Entry, Journal
 from cuadata.judging import as_json
@@ -76,6 +76,8 @@ def _row(entry: Entry, shard: Shard) -> dict[str, Any]:
     """The row as Arrow takes it: straight from its JSON, with the bytes of its pictures, checked against their sha256."""
     row: dict[str, Any] = msgspec.json.decode(entry.row)
     row["split_group"] = shard.groups.get(entry.trajectory_id, "")
+    if shard.config == mixing.NAME:
+        row = {name: row[name] for name in _shared_columns() if name in row} | {"config": entry.config}
     for name in _picture_columns(shard.config):
         picture = Image(**row[name])
         try:
@@ -88,6 +90,11 @@ def _row(entry: Entry, shard: Shard) -> dict[str, Any]:
 @functools.cache
 def _picture_columns(config: str) -> tuple[str, ...]:
     return tuple(column.name for column in schema.columns(CONFIGS[config]) if column.hint is Image)
+
+
+@functools.cache
+def _shared_columns() -> tuple[str, ...]:
+    return tuple(column.name for column in schema.columns(Example))
 
 
 def _rejected(entry: Entry, shard: Shard, place: int) -> Rejected:

@@ -11,6 +11,36 @@ from cuadata.types import Element, Observation
 
 _NAME = "ambiguous"
 _POINTING = ("grounding", "pairs")
+#: Parts of a page that are called by what stands at their head, or by the control that opens them.
+_REGIONS = frozenset(
+    [
+        "tabpanel",
+        "region",
+        "group",
+        "form",
+        "dialog",
+        "alertdialog",
+        "list",
+        "table",
+        "grid",
+        "navigation",
+        "main",
+        "banner",
+        "contentinfo",
+        "complementary",
+        "article",
+        "toolbar",
+        "menu",
+        "menubar",
+        "tablist",
+        "tree",
+        "treegrid",
+        "listbox",
+        "radiogroup",
+        "figure",
+        "search",
+    ]
+)
 
 
 @gates.add
@@ -44,8 +74,13 @@ def ambiguous(candidate: Candidate, *, min_seen: float = descriptions.GLIMPSE) -
 
 def _others(noun: Noun | None, target: Element, visible: Index, page: Observation) -> list[Element]:
     found = visible.matching(noun) if noun is not None else visible.like(target)
-    rest = [one for one in found if one.id != target.id]
+    rest = [one for one in found if one.id != target.id and (_takes_input(one) or not _takes_input(target))]
     return descriptions.distinct([target, *rest], page, keep=target.id)[1:] if rest else []
+
+
+def _takes_input(element: Element) -> bool:
+    """Of a control and a heading or a text of the same name, a person who is to act takes the control."""
+    return (element.interactive and element.role not in _REGIONS) or element.acts_on is not None
 
 
 def _among_rows(candidate: Candidate) -> Verdict:

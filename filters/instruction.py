@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from cuadata import claims, descriptions
-from cuadata.judging import kept, rejected
+from cuadata.claims import Reading
+from cuadata.descriptions import Noun
+from cuadata.judging import kept, provenance, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -30,19 +32,28 @@ def instruction_mismatch(candidate: Candidate) -> Verdict:
     if len(phrase.references) == len(example.references):
         named += zip(phrase.references, example.references, strict=True)
     for noun, row in named:
-        # A quoted name that says all there is to say of it; "Book 'Paris' for two" is a goal.
-        element = reading.page.element(row) if noun.exact and not noun.rest else None
-        if element is None or descriptions.answers(noun, element):
+        # A name that says all there is to say of it; "Book 'Paris' for two" is a goal.
+        element = reading.page.element(row) if noun.name and not noun.rest else None
+        if element is None or descriptions.answers(noun, element) or not (noun.exact or _names_another(noun, reading)):
             continue
         evidence = {"instruction_names": noun.words, "label": element}
         return rejected(_NAME, _NAME, evidence, configs=() if example.phase is None else _POINTING)
     return kept(_NAME)
 
 
+def _names_another(noun: Noun, reading: Reading) -> bool:
+    """Whether words without quotes, which may say how a thing looks, are the whole name of something that a person sees."""
+    return any(not noun.roles or one.role in noun.roles for one in reading.page.visible.called(noun.name))
+
+
 def _lost_words(candidate: Candidate) -> list[str]:
-    """Words that the task binds to elements and that a rewritten instruction no longer holds."""
+    """Words that stand for elements, by the task or by the row itself, and that the instruction no longer holds."""
     task, text = candidate.task, candidate.example.instruction
-    if task is None or text == task.instruction:
+    own = provenance(candidate, "words")
+    words = [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
+    if task is not None and text != task.instruction:
+        words += [one.word for one in task.bindings]
+    if not words:
         return []
     folded = descriptions.normal(text, limit=4000)
-    return [one.word for one in task.bindings if descriptions.normal(one.word) not in folded]
+    return [one for one in words if descriptions.normal(one) not in folded]

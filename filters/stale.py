@@ -43,7 +43,7 @@ def _differs(target: Target, element: Element, slack: float) -> str | None:
     """What a label says otherwise than the page; None where they agree."""
     if target.bbox is not None and not _near(target.bbox, element.bbox, slack):
         return "bbox"
-    if target.role != element.role:
+    if (target.role or "generic") != (element.role or "generic"):
         return "role"
     if target.name != element.name and descriptions.normal(target.name) != descriptions.normal(element.name):
         return "name"

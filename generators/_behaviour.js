@@ -100,10 +100,19 @@
     tick: (c) => { c.ariaChecked = String(c.ariaChecked !== "true"); },
     stay: () => {},
   };
+  // Guarded submit controls: disabled until an option is chosen, or something stands in the field.
+  const unguard = (event) => {
+    const around = event.composedPath().find((node) => node.matches?.("[data-choice], form"));
+    const ready = around?.matches("form") ? around.querySelector("input[type=text]")?.value.trim() : around && radios(around).some(checked);
+    if (ready) all(around, "[data-guard]").forEach((control) => {
+      control.disabled = false;
+      control.removeAttribute("aria-disabled");
+    });
+  };
   const act = (event) => {
     const form = event.type === "submit";
     const control = event.composedPath().find((node) => node.dataset?.act && node instanceof HTMLFormElement === form);
-    if (!control) return;
+    if (!control || control.ariaDisabled === "true") return;
     if (form || !(control instanceof HTMLInputElement && control.type === "radio")) event.preventDefault();
     acts[control.dataset.act](control);
   };
@@ -175,6 +184,9 @@
     listen(document);
   }
   document.addEventListener("click", act);
+  document.addEventListener("click", unguard);
+  document.addEventListener("input", unguard);
   document.addEventListener("submit", act);
   document.addEventListener("keydown", key);
+  document.addEventListener("keydown", unguard);
 })();

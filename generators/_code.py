@@ -56,6 +56,7 @@ class Code:
     field: str
     field_label: str
     submit: str
+    guarded: bool
 
     @property
     def hidden(self) -> str:
@@ -81,8 +82,13 @@ class Code:
         )
 
 
-def code(draw: Draw, *, name: str = "c", reveal: Reveal | None = None) -> Code:
-    """Draw a code and how it is earned."""
+def code(
+    draw: Draw, *, name: str = "c", reveal: Reveal | None = None, guarded: bool = False, delay: float = DELAY
+) -> Code:
+    """Draw a code and how it is earned; `guarded` keeps the submit control disabled until something is typed.
+
+    `delay` is how long a code takes that was asked for, seconds.
+    """
     rng = draw.rng(f"code-{name}")
     how: Reveal = draw.axis(f"{name}-reveal", REVEALS, reveal)
     texts, labels, waiting = WORDS[how]
@@ -95,10 +101,11 @@ def code(draw: Draw, *, name: str = "c", reveal: Reveal | None = None) -> Code:
         label=rng.choice(labels),
         waiting=waiting,
         travel=rng.choice((260, 540, 560, 600)),
-        delay=int(DELAY * 1000),
+        delay=int(delay * 1000),
         field=draw.axis(f"{name}-field", ("label", "placeholder"), None),
         field_label=rng.choice(("Access code", "Enter code", "Code from above")),
         submit=rng.choice(("Submit code", "Continue", "Unlock", "Send")),
+        guarded=guarded,
     )
 
 
@@ -117,7 +124,9 @@ def earn(c: Code) -> tuple[Move, ...]:
         return (Move(action=Action(type="drag"), locator=tile, end=slot, phase="act"),)
     asked = click(c, "ask", "act")
     return (
-        (asked, Move(action=Action(type="wait", seconds=DELAY + 0.5), phase="act")) if c.reveal == "wait" else (asked,)
+        (asked, Move(action=Action(type="wait", seconds=c.delay / 1000 + 0.5), phase="act"))
+        if c.reveal == "wait"
+        else (asked,)
     )
 
 

@@ -52,6 +52,7 @@ class Modal:
     closable: bool
     refuses: bool
     wanted: bool
+    guarded: bool
 
     def at(self, css: str) -> Locator:
         """The way to a part of the dialog, through its shadow root where it has one."""
@@ -86,10 +87,12 @@ def modal(
     submit_at: str | None = None,
     wrong_choice: str | None = None,
     wanted: bool = False,
+    guarded: bool = False,
 ) -> Modal:
     """Draw a dialog; `scrolls` of 300 px each bring the right option and the end into sight, None draws 1 to 4.
 
-    `wanted` makes the dialog itself say which option is meant, for tasks whose instruction does not name it.
+    `wanted` makes the dialog itself say which option is meant, for tasks whose instruction does not name it; `guarded`
+    keeps its submit control disabled until an option is chosen.
     """
     rng = draw.rng(f"modal-{name}")
     subject = rng.choice(SUBJECTS)
@@ -122,6 +125,7 @@ def modal(
         closable=rng.random() < 0.5,
         refuses=draw.axis(f"{name}-wrong-choice", ("refused", "saved"), wrong_choice) == "refused",
         wanted=wanted,
+        guarded=guarded,
     )
 
 

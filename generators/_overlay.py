@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from cuadata.types import Action, Condition, Locator, Move, Term
@@ -133,13 +133,16 @@ class Overlay:
 
 
 def overlays(
-    draw: Draw, count: int, *, fakes: int | None, arrival: str, markup: str, prefix: str = "o"
+    draw: Draw, count: int, *, fakes: int | None, arrival: str, markup: str, prefix: str = "o", silent: bool = False
 ) -> list[Overlay]:
-    """Draw `count` overlays in the order in which they are dismissed; `fakes` of None draws 0 to 2 for each."""
+    """Draw `count` overlays in the order in which they are dismissed; `fakes` of None draws 0 to 2 for each.
+
+    With `silent`, controls that only look like a way out say nothing when they are pressed.
+    """
     rng = draw.rng(f"overlays-{prefix}")
     kinds = rng.sample(KINDS, count) if count <= len(KINDS) else rng.choices(KINDS, k=count)
     return [
-        _overlay(rng, kind, f"{prefix}{i}", depth=100 + count - i, fakes=fakes, markup=markup,
+        _overlay(rng, kind, f"{prefix}{i}", depth=100 + count - i, fakes=fakes, markup=markup, silent=silent,
                  then=f"{prefix}{i + 1}" if arrival == "chained" and i + 1 < count else "",
                  waits=arrival == "chained" and i > 0)
         for i, kind in enumerate(kinds)
@@ -147,7 +150,16 @@ def overlays(
 
 
 def _overlay(
-    rng: Random, kind: Kind, name: str, *, depth: int, fakes: int | None, markup: str, then: str, waits: bool
+    rng: Random,
+    kind: Kind,
+    name: str,
+    *,
+    depth: int,
+    fakes: int | None,
+    markup: str,
+    silent: bool,
+    then: str,
+    waits: bool,
 ) -> Overlay:
     real = rng.choice(kind.real)
     wanted = rng.randint(0, 2) if fakes is None else fakes
@@ -160,6 +172,8 @@ def _overlay(
         Control(id=f"{name}-c{i}", label=label, look=look, real=is_real, scold=rng.choice(DEAD), markup=markup)
         for i, ((label, look), is_real) in enumerate(looks)
     )
+    if silent:
+        controls = tuple(replace(c, scold="") for c in controls)
     place = rng.choice(kind.places)
     hint = f"The way out of this window is “{real[0]}”." if chosen and real[1] != "cross" and rng.random() < 0.5 else ""
     return Overlay(

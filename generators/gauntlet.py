@@ -64,6 +64,9 @@ def gauntlet(
     theme: str | None = None,
     layout: str | None = None,
     button: Button | None = None,
+    silent: bool = False,
+    guarded: bool = False,
+    delay: float = _code.DELAY,
     dismissed: float = 0.1,
     wrong: float = 0.02,
     right: float = 0.1,
@@ -78,13 +81,27 @@ def gauntlet(
     `start` is where the first room begins (the overlays; the modal, after the overlays; the code, after the modal) and
     `until` where the last one ends, so that `rooms=1, start="modal", until="modal"` is one skill alone and the defaults
     are the whole. `path` puts a wrong path in place of the solution; `scrolls`, `markup`, `reveal`, `theme`, `layout` and
-    `button` fix axes that the seed would draw; the rest are the values of the terms. The terms of the steps are named
+    `button` fix axes that the seed would draw. `silent`: fake close buttons say nothing when they are pressed; `guarded`:
+    submit controls are disabled until there is something to submit; `delay`: seconds until a code comes that was asked
+    for. The rest are the values of the terms. The terms of the steps are named
     `room1_overlay_1` to `room5_accepted`.
     """
     draw = Draw("gauntlet", seed)
     page = site(draw, theme=theme, layout=layout, button=button)
     held = [
-        _room(draw, i, rooms, start if i == 0 else "overlays", page.button, scrolls, markup, reveal)
+        _room(
+            draw,
+            i,
+            rooms,
+            start if i == 0 else "overlays",
+            page.button,
+            scrolls,
+            markup,
+            reveal,
+            silent,
+            guarded,
+            delay,
+        )
         for i in range(rooms)
     ]
     values = Values(dismissed=dismissed, wrong=wrong, right=right, submitted=submitted, revealed=revealed, typed=typed,
@@ -117,6 +134,9 @@ def _room(
     scrolls: int | None,
     markup: _modal.Markup | None,
     reveal: _code.Reveal | None,
+    silent: bool,
+    guarded: bool,
+    delay: float,
 ) -> Room:
     name = f"r{index + 1}"
     arrival = draw.axis(f"{name}-arrival", _overlay.ARRIVALS)
@@ -125,11 +145,15 @@ def _room(
         title=f"Room {index + 1} of {rooms}",
         starts=starts,
         overlays=tuple(
-            _overlay.overlays(draw, OVERLAYS, fakes=None, arrival=arrival, markup=button, prefix=f"{name}o")
+            _overlay.overlays(
+                draw, OVERLAYS, fakes=None, arrival=arrival, markup=button, prefix=f"{name}o", silent=silent
+            )
         ),
         chained=arrival == "chained",
-        modal=_modal.modal(draw, name=f"{name}m", markup=markup, scrolls=far, wrong_choice="refused", wanted=True),
-        code=_code.code(draw, name=f"{name}c", reveal=reveal),
+        modal=_modal.modal(
+            draw, name=f"{name}m", markup=markup, scrolls=far, wrong_choice="refused", wanted=True, guarded=guarded
+        ),
+        code=_code.code(draw, name=f"{name}c", reveal=reveal, guarded=guarded, delay=delay),
     )
 
 

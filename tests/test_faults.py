@@ -28,6 +28,7 @@ from evidence import (
     spatial,
     without_a_page,
 )
+from evidence import row as row_of
 
 from cuadata import judging
 from cuadata.registry import gates
@@ -83,6 +84,14 @@ def on_page(target: Element) -> Candidate:
 def instructed(text: str, candidate: Candidate | None = None) -> Candidate:
     held = candidate or direct()
     return replace(held, example=replace(held.example, instruction=text))
+
+
+def hopeless(text: str, *references: Element) -> Candidate:
+    """The answer is that it cannot be done."""
+    held = acting(Action(type="infeasible"), instructed(text), target=None)
+    relation = "left_of" if "left of" in text else "right_of" if "right of" in text else None
+    row = replace(held.example, target=None, references=tuple(map(row_of, references)), relation=relation)
+    return replace(held, example=row)
 
 
 def acting(action: Action, candidate: Candidate | None = None, **step: object) -> Candidate:
@@ -350,6 +359,15 @@ ROWS = (
         lambda: instructed("Click on the 'COPY' button.")),
     Row("instruction_mismatch", "instruction_mismatch", lambda: bound("Now press it"),
         lambda: bound("Now press COPY")),
+    Row("instruction_mismatch", "instruction_mismatch", lambda: instructed("Click on the Paste button"),
+        lambda: instructed("Click on the copying button")),
+    Row("instruction_mismatch", "instruction_mismatch",
+        lambda: instructed("Click on the green one", provenance(words=["blue one"])),
+        lambda: instructed("Click on the BLUE one.", provenance(words=["blue one"]))),
+    Row("infeasible", "answer_exists", lambda: hopeless("Click on the 'Copy' button"),
+        lambda: hopeless("Click on the 'Copy all' button")),
+    Row("infeasible", "answer_exists", lambda: hopeless("Click on the button left of 'Copy'", COPY),
+        lambda: hopeless("Click on the checkbox right of 'Copy'", COPY)),
     Row("convention", "convention_unknown", lambda: noted("convention_unknown: {}"), lambda: noted("convention: px")),
     Row("convention", "convention_contradicted", lambda: noted("convention_contradicted: {}"), lambda: noted("")),
     Row("files", "missing_file", lambda: noted('missing_file: {"name": "img/a.png"}'), lambda: noted("missing: a font")),

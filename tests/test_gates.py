@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from evidence import (
     COPY,
+    LINK,
     PAGE,
     PASTE,
     SEARCH,
@@ -31,7 +32,7 @@ from hypothesis import strategies as st
 from cuadata import browser, claims, judging, phrases, relations
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Target, Verdict
-from cuadata.types import Action, Attribute, BBox, Element, Evidence, Image, Point
+from cuadata.types import Action, Attribute, BBox, Element, Evidence, Image, Locator, Point
 
 GATES = gates.names()
 SHOT = direct().example.image
@@ -310,3 +311,35 @@ def test_points_of_labels_do_not_matter_to_the_box() -> None:
 
 def test_row_and_title_are_what_they_seem() -> None:
     assert row(TITLE).seen == 1.0 and isinstance(TITLE, Element)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "verdict"),
+    [
+        ("Click on 'Copy'", {"role": "heading", "interactive": False}, "yes"),  # a heading is no button
+        ("Click on 'Copy'", {"role": "generic", "interactive": False}, "yes"),  # the words beside a control
+        ("Click on 'Copy'", {"role": "tabpanel"}, "yes"),  # a part of the page, called by its tab
+        ("Click on 'Copy'", {"role": "link"}, "no"),
+        ("Click the Copy", {"role": "link"}, "no"),
+    ],
+)
+def test_a_control_is_not_taken_for_what_only_bears_its_name(text: str, other: dict[str, Any], verdict: str) -> None:
+    beside = replace(COPY, id=90, bbox=BBox(600, 300, 90, 30), locator=Locator(css="#other"), **other)
+    assert gates["ambiguous"](example(COPY, text, elements=(*PAGE, beside))).keep == verdict
+
+
+def test_words_of_place_may_belong_to_a_name() -> None:
+    first = replace(SEARCH, id=91, name="First Name", text="", locator=Locator(css="#first"))
+    last = replace(SEARCH, id=92, name="Last Name", text="", bbox=BBox(600, 300, 90, 30), locator=Locator(css="#last"))
+    for text in ("Click the First Name", "Click on the first name field", "Click on 'First Name'"):
+        assert gates["ambiguous"](example(first, text, elements=(*PAGE, first, last))).keep == "yes", text
+    twin = replace(last, name="First name")
+    assert gates["ambiguous"](example(first, "Click the First Name", elements=(*PAGE, first, twin))).keep == "no"
+
+
+def test_icons_of_a_font_are_told_apart() -> None:
+    one = replace(LINK, id=93, name="\uf39e", text="\uf39e", locator=Locator(css="#one"))
+    other = replace(one, id=94, name="\uf00c", text="\uf00c", bbox=BBox(600, 300, 20, 20), locator=Locator(css="#two"))
+    assert gates["ambiguous"](example(one, "Share it", elements=(*PAGE, one, other))).keep == "yes"
+    again = replace(other, name="\uf39e", text="\uf39e")
+    assert gates["ambiguous"](example(one, "Share it", elements=(*PAGE, one, again))).keep == "no"

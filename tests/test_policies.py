@@ -146,8 +146,11 @@ def test_an_endpoint_that_fails_says_so_and_an_answer_without_a_call_is_no_actio
     (choice,) = acts(policy, FORM, 1)
     assert choice.action is None and choice.failure and choice.output == "I would rather not."
     Endpoint.status = 429
+    busy = registry.policies["openai"]("m", "axtree", base_url=endpoint, pause=0.0)
+    before = len(Endpoint.asked)
     with pytest.raises(DataError, match="the endpoint answered 429: .*too many requests"):
-        acts(policy, FORM, 1)
+        acts(busy, FORM, 1)
+    assert len(Endpoint.asked) == before + 3, "a busy endpoint is asked again"
     nobody = registry.policies["openai"]("m", "axtree", base_url="http://127.0.0.1:9")
     with pytest.raises(DataError, match="the endpoint gave no answer"):
         acts(nobody, FORM, 1)

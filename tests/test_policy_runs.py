@@ -143,6 +143,26 @@ def test_policies_are_played_reported_and_resumed(tmp_path: Path, stubborn: str)
 
 
 @pytest.mark.browser
+def test_a_run_logs_what_its_model_is_asked(tmp_path: Path, stubborn: str) -> None:
+    plan = policy_runs.plan("overlays", stubborn, "0:2", max_steps=3, option=["format=qwen25vl"])
+    policy_runs.evaluate(plan, tmp_path / "run", trivial=False)
+    asked = [json.loads(line) for line in (tmp_path / "run" / runs.PROMPTS).read_text().splitlines()]
+    assert {one["format"] for one in asked} == {"qwen25vl"}
+    assert [len(one["history"]) for one in asked[:2]] == [0, 1]
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
+    same = _cuadata("parity", tmp_path / "train.jsonl", tmp_path / "run", "--json")
+    assert (same.returncode, json.loads(same.stdout)["same"]) == (0, True), same.stderr
+    told = policy_runs.plan("overlays", stubborn, "0:2", no_effect_lines=True, option=["format=qwen25vl"])
+    assert policy_runs.check_lines(plan, None) is None
+    assert "--trained-on" in (policy_runs.check_lines(told, None) or "")
+    with pytest.raises(DataError, match="never had: no_effect"):
+        policy_runs.check_lines(told, tmp_path / "train.jsonl")
+    with_lines = {**asked[0], "context": [{"kind": "no_effect", "text": "No effect: click."}]}
+    (tmp_path / "lines.jsonl").write_text(json.dumps(with_lines))
+    assert "as its training rows were" in (policy_runs.check_lines(told, tmp_path / "lines.jsonl") or "")
+
+
+@pytest.mark.browser
 def test_recorded_rollouts_are_evaluated_as_they_would_be_live(tmp_path: Path) -> None:
     pytest.importorskip("miniwob")
     family, seeds = "miniwob-click-checkboxes", range(2)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuadata import dataset, hub, hub_checks, privacy, redaction
+from cuadata import dataset, gating, hub, hub_checks, privacy, redaction, sensitive
 from cuadata.errors import CallError, DataError
 from cuadata.image import rgb
 from cuadata.registry import gates
@@ -176,3 +176,28 @@ def test_a_password_is_masked_in_its_own_trajectory_only() -> None:
     clean, other = made.apply(row), made.apply({**row, "trajectory_id": "b"})
     assert clean is not None and other is not None
     assert "word" not in clean["instruction"].replace("password", "") and other["instruction"] == "word word"
+
+
+def test_passwords_and_codes_of_made_up_pages_stay_and_keys_do_not() -> None:
+    told = "Your verification code: 482913, the password is hunter2"
+    made = publishing.example(1, instruction=told, seed_block="entry/0")
+    assert sensitive.in_example(made) == []
+    assert [one.kind for one in sensitive.in_example(publishing.example(1, instruction=told))] == [
+        "one_time_code",
+        "password",
+    ]
+    keyed = publishing.example(1, instruction=_KEY, seed_block="entry/0")
+    assert [one.kind for one in sensitive.in_example(keyed)] == ["api_key"]
+
+
+def test_a_build_lets_a_kind_stay_where_it_is_told_to() -> None:
+    from cuadata.commands.build import _gates
+
+    assert _gates(None, []) is None
+    asked = _gates(["box", "sensitive_value"], ["email"])
+    assert asked == ["box", 'sensitive_value:allow=["email"]']
+    (gate,) = gating.choose(asked[1:])
+    row = Candidate(example=publishing.example(1, instruction="write to jane.doe@firm.co.uk"))
+    assert gate(row).keep == "yes" and gating.choose(["sensitive_value"])[0](row).keep == "no"
+    with pytest.raises(CallError, match="no kind of sensitive value"):
+        _gates(None, ["mail"])

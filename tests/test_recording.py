@@ -15,9 +15,9 @@ from build_trajectories import ACCEPT, START, VIEWPORT, checkout, click, picture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuadata import recording, registry
+from cuadata import privacy, recording, registry
 from cuadata.errors import DataError
-from cuadata.types import Action, Element, Image, Observation, Outcome, Step, Task, Trajectory
+from cuadata.types import Action, Element, Image, Observation, Outcome, PageInfo, Step, Task, Trajectory
 
 
 def plain(trajectory: Trajectory) -> Trajectory:
@@ -297,3 +297,25 @@ def test_the_writer_counts(tmp_path: Path) -> None:
         assert click(ACCEPT) == checkout().steps[0].action
     with pytest.raises(DataError, match="closed"):
         writer.add(checkout().steps[1])
+
+
+def test_addresses_are_written_without_their_secrets(tmp_path: Path) -> None:
+    address = "https://jane:hunter2@shop.test/cart?access_token=abcdef123456&page=2"
+    first = checkout().steps[0]
+    step = replace(
+        first,
+        observation=replace(
+            first.observation, url=address, pages=(PageInfo(index=0, title="Cart", url=address, active=True),)
+        ),
+        after=None if first.after is None else replace(first.after, url=address),
+        action=Action(type="navigate", url=address),
+        target=None,
+    )
+    with recording.create(tmp_path / "r", id="r", instruction="x", source="oracle") as writer:
+        writer.add(step)
+    written = (tmp_path / "r" / "steps.jsonl").read_text()
+    assert "hunter2" not in written and "abcdef123456" not in written
+    (back,) = recording.read(tmp_path / "r").steps
+    masked = privacy.mask_url(address)
+    assert masked.startswith("https://jane:masked-") and masked.endswith("&page=2")
+    assert (back.observation.url, back.observation.pages[0].url, back.action.url) == (masked,) * 3

@@ -16,8 +16,9 @@ from evidence import COPY, direct, many, spatial, without_a_page
 from cuadata import build, gating, inject, injectors, measuring, published, verify, verify_report
 from cuadata.errors import CallError, DataError
 from cuadata.registry import gates
-from cuadata.rendering import Renderer, candidate_of
+from cuadata.rendering import Renderer, candidate_of, task_of
 from cuadata.rows import Example, Grounding
+from cuadata.spatial import generate
 from cuadata.types import BBox, Size
 
 GATES = gating.choose(None, without=verify.OF_OTHERS)
@@ -206,6 +207,30 @@ def test_a_stale_relation_is_found_on_the_page(rendered: Path, tmp_path: Path) -
     spatial_rows = sum(row["relation"] is not None for row in published.columns(rendered, "grounding", ("relation",)))
     found = verify.dataset(tampered(rendered, tmp_path / "edited", change, "grounding"))
     assert spatial_rows and found.reasons == {"relation_false": spatial_rows}
+
+
+@pytest.mark.browser
+def test_generated_rows_hold_on_pages_made_with_their_own_options(tmp_path: Path) -> None:
+    generate(12, tmp_path / "made", seed=4, workers=1, infeasible=0.3, pairs=0)
+    rows = list(published.rows(tmp_path / "made", "grounding", Grounding))
+    assert {"page"} < {row.id.split("/")[2] for row in rows}  # pages of which something was taken away are among them
+    found = verify.dataset(tmp_path / "made")
+    assert found.evidence == {"rendered": 12} and found.holds.rate == 1.0, found.reasons
+
+    def forget(row: dict[str, Any]) -> dict[str, Any]:
+        row["provenance"] = json.dumps({**json.loads(row["provenance"]), "options": {}})
+        return row
+
+    found = verify.dataset(tampered(tmp_path / "made", tmp_path / "other", forget, "grounding"))
+    assert found.holds.rate is not None and found.holds.rate < 0.5
+
+
+def test_options_that_a_family_does_not_take() -> None:
+    assert task_of("shapes/3", {"viewport": [1024, 768], "without": [2]}).viewport == Size(1024, 768)
+    assert task_of("shapes/3", {"count": 8, "without": [2]}) != task_of("shapes/3", {"count": 8})
+    for options in ({"colour": "red"}, {"layout": "spiral"}, {"viewport": [1, 2, 3]}):
+        with pytest.raises(DataError, match="family shapes makes no page with the options"):
+            task_of("shapes/3", options)
 
 
 @pytest.mark.browser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 import re
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,11 @@ def build(
     out: Path | None = typer.Option(None, help="the dataset's folder; default data/ and the name of the first input"),
     gates: str = typer.Option("", help="only these, as NAME,NAME:threshold=value; default all (`cuadata list gates`)"),
     without: str = typer.Option("", help="leave these gates out"),
+    allow: list[str] = typer.Option(
+        [], metavar="KIND", help="a kind of sensitive value that stays, on pages whose data is made up: password, email"
+    ),
     configs: str = typer.Option("", help="configs to write; default all that can be made"),
+    mix: str = typer.Option("", help="also write a mixture by weight: actions:0.95,recovery:0.05"),
     splits: str = typer.Option("train=0.9,test=0.1", help="share of each split"),
     keep_together: str = typer.Option(
         "site,template,seed_block", help="columns whose equal values never part in splits"
@@ -58,7 +63,7 @@ def build(
 ) -> None:
     """Make a dataset of single-action examples: read, split, judge, write. An interrupted build goes on where it was."""
     from cuadata import build as core
-    from cuadata import printing, printing_datasets
+    from cuadata import mixing, printing, printing_datasets
     from cuadata.viewer import report as page
 
     sources = [_source(one) for one in source or ["recordings"]]
@@ -67,9 +72,10 @@ def build(
         done = core.build(
             sources,
             folder,
-            gates=_words(gates) if gates else None,
+            gates=_gates(_words(gates) if gates else None, allow),
             without=_words(without),
             configs=_words(configs) if configs else core.MADE,
+            mix=mixing.read(mix),
             fractions=_fractions(splits),
             keep_together=_words(keep_together),
             seed=seed,
@@ -92,6 +98,19 @@ def build(
         printing.data(summary)
     if not done.examples:
         raise DataError("no step became an example of `actions`; the table and `rejected` say why", place=str(folder))
+
+
+def _gates(asked: list[str] | None, allow: list[str]) -> list[str] | None:
+    """The gates asked for, None for all, with the kinds that `sensitive_value` lets pass."""
+    from cuadata import privacy, registry
+
+    if wrong := sorted(set(allow) - set(privacy.KINDS)):
+        raise CallError(f"--allow {wrong[0]} is no kind of sensitive value; there are: {', '.join(privacy.KINDS)}")
+    if not allow:
+        return asked
+    gate = "sensitive_value"
+    told = f"{gate}:allow={json_text.dumps(sorted(set(allow)))}"
+    return [told if one == gate else one for one in asked or registry.gates.names()]
 
 
 def _source(text: str) -> tuple[str, str]:

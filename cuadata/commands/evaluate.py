@@ -23,6 +23,10 @@ def evaluate(
     seeds: str = typer.Option("test", help="A:B for A to B - 1, one seed, or test: the fixed test set"),
     samples: int = typer.Option(1, help="with --policy: episodes a seed"),
     max_steps: int | None = typer.Option(None, min=1, help="with --policy: steps an episode; the task's own otherwise"),
+    no_effect_lines: bool = typer.Option(False, help="with --policy: tell it when its last action changed nothing"),
+    trained_on: Path | None = typer.Option(
+        None, help="rows that the model was trained on: a run that injects lines which they never had is refused"
+    ),
     workers: int = typer.Option(1, help="with --policy: pages played at one time"),
     trivial: bool = typer.Option(True, help="with --policy: play trivial policies on the same seeds"),
     vote: int | None = typer.Option(None, help="join so many samples into one answer by region voting"),
@@ -46,8 +50,10 @@ def evaluate(
     else:
         plan = policy_runs.plan(
             what, policy, seeds, name=name, samples=samples, vote=vote, option=option, set=set, max_steps=max_steps,
-            workers=workers,
+            no_effect_lines=no_effect_lines, workers=workers,
         )  # fmt: skip
+        if (said := policy_runs.check_lines(plan, trained_on)) is not None:
+            printing.say(said)
         with printing.progress(policy_runs.length(plan, trivial=trivial)) as step:
             _, result = policy_runs.evaluate(plan, out, force=force, trivial=trivial, progress=step)
     if out is not None:

@@ -11,8 +11,10 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def parity(
-    train: Path = typer.Option(..., help="training rows: JSON lines, or a dataset folder"),
-    live: Path | None = typer.Option(None, help="log of live prompts, JSON lines"),
+    data: Path | None = typer.Argument(None, help="training rows: JSON lines, or a dataset folder"),
+    run: Path | None = typer.Argument(None, help="live prompts: the folder of an evaluation run, or JSON lines"),
+    train: Path | None = typer.Option(None, help="the same as DATA"),
+    live: Path | None = typer.Option(None, help="the same as RUN"),
     inject: str = typer.Option(
         "", help="kinds of lines that a run is going to inject, by comma, to ask before it starts"
     ),
@@ -21,5 +23,9 @@ def parity(
 ) -> None:
     """Compare training prompts with live prompts and show the first difference; exit 1 where they differ."""
     from cuadata import parity_report
+    from cuadata.errors import CallError
 
-    parity_report.show(train, live, inject=inject, form=format, as_json=as_json)
+    rows = data or train
+    if rows is None:
+        raise CallError("nothing to compare: give DATA, the training rows, and RUN, an evaluation's folder")
+    parity_report.show(rows, run or live, inject=inject, form=format, as_json=as_json)

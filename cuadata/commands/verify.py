@@ -17,6 +17,9 @@ def verify(
     seeds: str = typer.Option("0:20", help="with --family: seeds, A:B without B"),
     render: bool = typer.Option(True, help="render pages again where a row names its family and seed"),
     inject: bool = typer.Option(False, "--inject", help="put known faults into good labels and count what is caught"),
+    each: int | None = typer.Option(
+        None, min=1, help="with --inject: at most so many changed pages a label, drawn at random"
+    ),
     limit: int | None = typer.Option(None, min=1, help="at most so many rows of each config"),
     out: Path | None = typer.Option(None, help="folder for the failures, as pictures"),
     as_json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
@@ -31,6 +34,7 @@ def verify(
         seeds=seeds,
         render=render,
         inject=inject,
+        each=each,
         limit=limit,
         out=out,
         as_json=as_json,

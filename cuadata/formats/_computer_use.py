@@ -59,7 +59,7 @@ class ComputerUse(ModelFormat):
 
     def calls(self, text: str) -> Iterator[Call]:
         called = False
-        for call in parsing.tool_calls(text):
+        for call in parsing.tool_calls(text) if "computer_use(" not in text else parsing.python_calls(text, _is_tool):
             called = True
             yield call
         # Asked where something is, the families answer with JSON of boxes or points and call no tool.
@@ -119,6 +119,10 @@ class ComputerUse(ModelFormat):
         }
         description = f"Acts on the page shown in the screenshot with mouse and keyboard.{resolution}"
         return tool_prompt.function("computer_use", description, properties, ["action"])
+
+
+def _is_tool(name: str) -> bool:
+    return name == "computer_use"
 
 
 def tool_call(arguments: dict[str, Any]) -> str:

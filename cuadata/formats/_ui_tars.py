@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
-from cuadata import keys, parsing, prompts, scrolling
+from cuadata import keys, parsing, pointing, prompts, scrolling
 from cuadata.call_words import is_word
 from cuadata.contracts import Message, Prompt, View
 from cuadata.grid import Grid
@@ -16,7 +16,9 @@ from cuadata.parsing import Call
 from cuadata.types import Action, Point
 
 _CLICKS: Final = {"click": "click", "double_click": "left_double", "right_click": "right_single"}
-_ACTION = re.compile(r"\bActions?\s*:", re.IGNORECASE)
+#: The mark before the calls: at the head of a line, else, where a thought holds none, anywhere.
+_ACTION = re.compile(r"^[^\w\n]*Actions?[^\S\n]*:", re.IGNORECASE | re.MULTILINE)
+_ACTION_INLINE = re.compile(r"\bActions?\s*:", re.IGNORECASE)
 _SPACE: Final = (
     "click(start_box='{box}')\nleft_double(start_box='{box}')\nright_single(start_box='{box}')\n"
     "drag(start_box='{box}', end_box='{box}')\nhotkey(key='ctrl c')  # keys of a chord separated by a space\n"
@@ -51,8 +53,15 @@ class UITars(ModelFormat):
         return prompts.messages(None, user, picture=prompt.image is not None, picture_last=True)
 
     def calls(self, text: str) -> Iterator[Call]:
-        marked = _ACTION.search(text)
-        yield from parsing.python_calls(text[marked.end() :] if marked else text, is_word)
+        marked = _ACTION.search(text) or _ACTION_INLINE.search(text)
+        body = text[marked.end() :] if marked else text
+        called = False
+        for call in parsing.python_calls(body, is_word):
+            called = True
+            yield call
+        # Asked only where something is, the family answers with a point and no call around it.
+        for place in [] if called else pointing.grounded(body):
+            yield Call("click", {"coordinate": list(place)})
 
     def say(self, action: Action, grid: Grid, view: View) -> str:
         return f"Action: {self.call(action, grid)}"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
-import urllib.error
-import urllib.request
 from typing import Any
 
 from cuadata import image, registry
 from cuadata.contracts import Choice, Message, ParseFailure, Prompt
-from cuadata.errors import CallError, DataError
+from cuadata.endpoint import Body, Endpoint, Spent
+from cuadata.errors import CallError
 from cuadata.registry import policies
 from cuadata.types import Observation, Task
 
@@ -35,23 +33,25 @@ class OpenAI:
         base_url: str | None = None,
         temperature: float = 0.0,
         new_tokens: int = 512,
-        timeout: float = 120.0,
         logprobs: bool = False,
+        **limits: Any,
     ) -> None:
-        """`base_url` is taken from OPENAI_BASE_URL where it is not given; `timeout` in seconds for one answer.
+        """`base_url` is taken from OPENAI_BASE_URL where it is not given; `limits` are keywords of `cuadata.endpoint.Endpoint`.
 
         CallError where no address is known.
         """
         address = base_url or os.environ.get(ADDRESS)
         if not address:
             raise CallError(f"the endpoint's address is not known; give base_url=, or set {ADDRESS}")
-        if not address.startswith(("http://", "https://")):
-            raise CallError(f"{address!r} is no http address")
-        self._address = address.rstrip("/") + "/chat/completions"
+        self._endpoint = Endpoint(address=address.rstrip("/") + "/chat/completions", headers=_headers, **limits)
         self._model, self._form = model, registry.formats[format]
-        self._temperature, self._new_tokens = temperature, new_tokens
-        self._timeout, self._logprobs = timeout, logprobs
+        self._temperature, self._new_tokens, self._logprobs = temperature, new_tokens, logprobs
         self._seed = 0
+
+    @property
+    def spent(self) -> Spent:
+        """Calls, tokens and cost so far."""
+        return self._endpoint.spent
 
     def reset(self, task: Task, seed: int) -> None:
         """Endpoints that know `seed` draw from this one."""
@@ -76,22 +76,23 @@ class OpenAI:
             "seed": self._seed,
             **({"logprobs": True} if self._logprobs else {}),
         }
-        headers = {"Content-Type": "application/json"}
-        if key := os.environ.get(KEY):
-            headers["Authorization"] = f"Bearer {key}"
-        request = urllib.request.Request(self._address, json.dumps(body).encode(), headers)
-        try:
-            with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-                told = json.loads(answer.read())
-            choice = told["choices"][0]
-            held = choice.get("logprobs") or {}
-            odds = [token["logprob"] for token in held.get("content") or ()]
-            return choice["message"].get("content") or "", sum(odds) if odds else None
-        except urllib.error.HTTPError as error:
-            said = error.read(400).decode(errors="replace")
-            raise DataError(f"the endpoint answered {error.code}: {said}", place=self._address) from error
-        except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-            raise DataError(f"the endpoint gave no answer: {error}", place=self._address) from error
+        choice = self._endpoint.ask(body, check=_first)["choices"][0]
+        held = choice.get("logprobs") or {}
+        odds = [token["logprob"] for token in held.get("content") or ()]
+        return choice["message"].get("content") or "", sum(odds) if odds else None
+
+
+def _headers() -> dict[str, str]:
+    key = os.environ.get(KEY)
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _first(answer: Body) -> object:
+    """What every answer holds; KeyError, IndexError or AttributeError's kin where it does not."""
+    content = answer["choices"][0]["message"].get("content")
+    if content is not None and not isinstance(content, str):
+        raise TypeError(f"wanted a text as content, got {type(content).__name__}")
+    return content
 
 
 def filled(messages: list[Message], prompt: Prompt) -> list[Message]:
