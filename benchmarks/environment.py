@@ -11,6 +11,7 @@ that its system shows; all systems must be asked the same for the same seed, and
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -34,6 +35,7 @@ TURN = {
     "cuadata-vector": 64,
     "cuadata-vector-screenshot": 32,
 }
+TICKS = os.sysconf("SC_CLK_TCK")
 Turns = dict[str, list[dict[str, Any]]]
 
 
@@ -64,6 +66,19 @@ class Worker:
                 return told
         raise SystemExit(f"{self.process.args} ended with {self.process.wait()}")
 
+    def cpu(self) -> float:
+        """CPU seconds of it and of all that it started, living or ended, from /proc."""
+        rows = {}
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit():
+                    words = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                    rows[int(entry.name)] = (int(words[1]), sum(map(int, words[11:15])) / TICKS)
+        family = {self.process.pid}
+        while more := {pid for pid, (parent, _) in rows.items() if parent in family} - family:
+            family |= more
+        return sum(rows[pid][1] for pid in family if pid in rows)
+
     def close(self) -> None:
         """End it."""
         assert self.process.stdin is not None
@@ -77,7 +92,9 @@ def turns(workers: dict[str, Worker], task: str, rounds: int) -> Turns:
     for number in range(rounds + 1):
         for system, worker in workers.items():
             count = TURN[system] if number else min(TURN[system], 2)
+            before = worker.cpu()
             told = worker.play(task, 1000 * number, count)
+            told["cpu"] = worker.cpu() - before
             if any(abs(raw - 1) > 1e-9 for raw in told["raws"]):
                 raise SystemExit(f"{system} did not solve {task}: {told['raws']}")
             if number:
@@ -94,23 +111,25 @@ def same_goals(found: Turns) -> bool:
     return True
 
 
-def rates(held: list[dict[str, Any]]) -> list[float]:
-    """Episodes a second of every turn."""
-    return [len(told["raws"]) / told["seconds"] for told in held]
+def rates(held: list[dict[str, Any]], of: str = "seconds") -> list[float]:
+    """Episodes a second, or a second of CPU, of every turn."""
+    return [len(told["raws"]) / told[of] for told in held]
 
 
 def table(task: str, found: Turns) -> None:
     """Print a row a system; ratios are medians over the rounds, each of the two turns of one round."""
-    bases = [system for system in ("browsergym", "browsergym-no-waits", "cuadata") if system in found]
-    print(f"| {task} | episodes | episodes/s | reset ms | step ms |", *(f"x {base} |" for base in bases))
-    print("|---|---:|---:|---:|---:|" + "---:|" * len(bases))
+    bases = [system for system in ("browsergym", "browsergym-no-waits") if system in found]
+    heads = ["episodes", "episodes/s", "reset ms", "step ms", "CPU ms/episode"]
+    heads += [f"{what} x {base}" for base in bases for what in ("episodes/s", "CPU")]
+    print(f"| {task} |", " | ".join(heads), "|\n|---|" + "---:|" * len(heads))
     for system, held in found.items():
-        one = rates(held)
-        cells = [system, sum(len(told["raws"]) for told in held), f"{statistics.median(one):.2f}"]
+        cells = [system, sum(len(told["raws"]) for told in held), f"{statistics.median(rates(held)):.2f}"]
         cells += [f"{statistics.median(ms for told in held for ms in told[kind]):.1f}" for kind in ("reset", "step")]
+        cells.append(f"{1000 / statistics.median(rates(held, 'cpu')):.0f}")
         for base in bases:
-            ratios = [a / b for a, b in zip(one, rates(found[base]), strict=True)]
-            cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+            for of in ("seconds", "cpu"):
+                ratios = [a / b for a, b in zip(rates(held, of), rates(found[base], of), strict=True)]
+                cells.append(f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})")
         print("|", " | ".join(map(str, cells)), "|")
     print(f"\nthe same goals for the same seeds in every system: {same_goals(found)}\n")
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from cuadata import registration, registry
 from cuadata.environment import stage_of
-from cuadata.episode import Episode
+from cuadata.episode import Episode, budget
 from cuadata.errors import CallError
 from cuadata.loop import shared
 from cuadata.playing import played
@@ -155,7 +155,7 @@ def _todo(
             task = registration.task(family, seed, **{**options, **given})
             if path == THRICE:
                 task = replace(task, solution=tuple(move for move in task.solution for _ in range(3)))
-            policy, most = ("random", random_steps) if path == RANDOM else ("oracle", None)
+            policy, most = ("random", min(random_steps, budget(task))) if path == RANDOM else ("oracle", None)
             yield path, task, policy, most
 
 

@@ -34,8 +34,11 @@ class Turn:
 
 
 def budget(task: Task, given: int | None = None) -> int:
-    """Steps that an episode may take."""
-    return given if given is not None else max(MAX_STEPS, 2 * len(task.solution))
+    """Steps that an episode may take; one where the task is only to point at an element, or clicking all would earn it."""
+    if given is not None:
+        return given
+    pointing = len(task.solution) == 1 and bool(task.success) and all(c.state == "focused" for c in task.success)
+    return 1 if pointing else max(MAX_STEPS, 2 * len(task.solution))
 
 
 class Episode:

@@ -203,9 +203,12 @@ def _list(given: Any, place: str) -> list[dict[str, Any]]:
 
 
 def _named(term: Mapping[str, Any], place: str) -> str:
-    if not term.get("name"):
-        raise DataError("a term needs a name", place=place)
-    return str(term["name"])
+    name = term.get("name")
+    if not isinstance(name, str) or not name:
+        raise DataError(
+            f"a term needs a name, a text (in quotes where YAML reads something else), got {name!r}", place=place
+        )
+    return name
 
 
 def _solution(given: Any, path: Path) -> tuple[Move, ...]:

@@ -206,6 +206,16 @@ def _moves(room: Room, until: Until) -> tuple[Move, ...]:
     return (*first, *choice, *code)
 
 
+def _wrongly(room: Room, until: Until, *, last: bool) -> tuple[Move, ...]:
+    """The way through one room with a wrong choice submitted first, which is refused; the last room ends with that."""
+    way = _moves(room, until)
+    if room.starts == "code" or until == "overlays":
+        return () if last else way
+    right = next(i for i, m in enumerate(way) if m.locator is not None and m.locator.css == f"#{room.modal.right.id}")
+    slip = (_modal.click(room.modal, room.modal.wrong.id), _modal.click(room.modal, f"{room.modal.id}-submit"))
+    return (*way[:right], *slip, *(() if last else way[right:]))
+
+
 def _paths(rooms: list[Room], until: Until) -> dict[Path, tuple[Move, ...]]:
     """The solution and the wrong paths that a reward must not pay for."""
     one = rooms[0]
@@ -219,7 +229,9 @@ def _paths(rooms: list[Room], until: Until) -> dict[Path, tuple[Move, ...]]:
         "solution": tuple(move for room, end in zip(rooms, ends, strict=True) for move in _moves(room, end)),
         "fake_close": (_overlay.click(fake),) * 3,
         "type_before_dismissing": _code.enter(one.code, one.code.code),
-        "wrong_radio": (*out, *_modal.choose(one.modal, one.modal.wrong)),
+        "wrong_radio": tuple(
+            move for room, end in zip(rooms, ends, strict=True) for move in _wrongly(room, end, last=room is rooms[-1])
+        ),
         "submit_empty": (*out, *_modal.choose(one.modal, one.modal.right)[:-2], submit),
         "repeat_click": (_overlay.click(top.real.id),) * 6,
     }

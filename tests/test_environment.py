@@ -243,6 +243,27 @@ def test_the_check_passes_what_is_sound(monkeypatch: pytest.MonkeyPatch) -> None
     assert set(fired["wrong_radio"]) <= {"wrong_radio", "repeat_click", "back_and_forth", "random"}
 
 
+def test_clicking_everything_earns_nothing_where_one_element_is_asked_for() -> None:
+    task = registration.task("shapes", 0)
+    wrong = "e1" if task.solution[0].locator != Locator(css="#e1") else "e2"
+    with closing(environment.make("shapes", screenshot=False)) as made:
+        made.reset(options={"task": task})
+        first = next(e for e in made.episode.observation.elements if e.locator == Locator(css=f"#{wrong}"))
+        _, reward, terminated, truncated, info = made.step(f"click({first.id})")
+        assert (reward, terminated, truncated, info["ended"]) == (0.0, False, True, "budget")
+        assert solve(made, task) == [1.0]
+    assert environment_check.check("shapes", [0]).problems == ()
+
+
+def test_every_room_of_the_gauntlet_takes_a_wrong_choice_for_one(env: Any) -> None:
+    make: Any = registry.families["gauntlet"]
+    task = make(0, rooms=2, path="wrong_radio")
+    solve(env, task)
+    paid = [r.name for s in env.episode.steps for r in s.rewards]
+    assert {"room1_wrong_radio", "room2_wrong_radio"} < set(paid) and not env.episode.exact
+    assert "room2_submitted" not in paid and "finished" not in paid
+
+
 class Planted:
     """A family with a fault in its rewards; the fault is an option, so that one page serves all."""
 

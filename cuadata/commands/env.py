@@ -22,14 +22,18 @@ def check(
     from cuadata import environment_check, play_tables, policy_runs, printing, runs, taskfile
     from cuadata.errors import CallError, DataError
 
-    if url:
-        if terms is None:
-            raise CallError("--url needs --terms, the file that says what to look for")
+    if bool(url) != (terms is not None):
+        raise CallError("--url and --terms, the file that says what to look for, go together")
+    if url and terms:
+        if family:
+            raise CallError(f"give a family or --url, not both: got '{family}' and {url}")
         bound = taskfile.bind_page(url, terms)
         play_tables.bound(bound)
         problems = [f"{b.term}: nothing on the page is {play_tables.said(b.condition)}" for b in bound if b.dead]
         told = play_tables.bound_plain(bound, problems)
     else:
+        if not family:
+            raise CallError("name a page family, or --url and --terms; `cuadata list families` names the families")
         held = runs.seeds(seeds)
         with printing.progress(environment_check.length(family, held)) as step:
             report = environment_check.check(family, held, progress=step, **policy_runs.options(set))

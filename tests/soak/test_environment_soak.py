@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from cuadata import environment_vector, playing, recording, registration
+from cuadata import environment_vector, playing, recorder, recording, registration, terms
+from cuadata.geometry import union
 from cuadata.playing import Plan
-from cuadata.types import Action
+from cuadata.types import Action, BBox, Element, Locator, Move, Outcome, Point, Task
 
 pytestmark = pytest.mark.browser
 SHARE = float(os.environ.get("CUADATA_SOAK", "1"))
@@ -107,9 +108,89 @@ def test_the_oracle_finishes_thirty_of_thirty_steps_on_a_hundred_seeds(tmp_path:
     plan = Plan(family="gauntlet", policy="oracle", seeds=range(number), screenshot=False, workers=3, browsers=2)
     held = playing.play(plan, tmp_path / "out")
     for line in held:
-        task = registration.task("gauntlet", line.seed)
-        steps = {
-            t.name for t in task.terms if t.name.endswith(("submitted", "revealed", "accepted")) or "overlay" in t.name
-        }
-        assert len(steps) == 30 and steps <= set(line.fired), (line.seed, steps - set(line.fired))
+        steps = thirty(registration.task("gauntlet", line.seed))
+        assert steps <= set(line.fired), (line.seed, steps - set(line.fired))
         assert line.exact
+
+
+def thirty(task: Task) -> set[str]:
+    """Names of the terms that stand for the gauntlet's steps."""
+    held = {t.name for t in task.terms if t.name.endswith(("submitted", "revealed", "accepted")) or "overlay" in t.name}
+    assert len(held) == 30
+    return held
+
+
+class Hand:
+    """Does a task's moves as a person does: by points alone, never the same, in notches of the wheel, with slips."""
+
+    def __init__(self, task: Task, seed: int) -> None:
+        self.task, self.rng = task, random.Random(seed)
+        self.fired: list[str] = []
+
+    def __call__(self, held: recorder.Recorder) -> Outcome:
+        """Act on the recorder's page to the end of the moves."""
+        self.held = held
+        self.ledger = terms.Ledger.open(self.task.terms, held.observe())
+        for number, move in enumerate(self.task.solution):
+            if number % 7 == 3:  # a slip: a click on nothing
+                self.do(type="click", point=Point(self.rng.uniform(2, 6), self.rng.uniform(2, 6)))
+            self.move(move)
+        won = terms.all_hold(self.task.success, held.observe())
+        return Outcome(ended="success" if won else "failure", success=won)
+
+    def do(self, **action: Any) -> None:
+        """One action, and what it paid."""
+        step = self.held.do(Action(**action))
+        assert step.error is None, (step.action, step.error)
+        self.fired += [reward.name for reward in self.ledger.pay(self.held.observe())]
+
+    def move(self, move: Move) -> None:
+        """One move of the solution, in as many actions as a hand needs."""
+        action = move.action
+        if action.type == "scroll":
+            at = self.somewhere(self.box(move.locator)) if move.locator else Point(640, 360)
+            for _ in range(round((action.scroll_y or 0) / 100)):
+                self.do(type="scroll", point=at, scroll_y=1.0, scroll_unit="click")
+        elif action.type == "wait":
+            self.do(type="wait", seconds=action.seconds)
+        elif action.type == "drag":
+            end = self.box(move.end)
+            self.do(type="drag", point=self.box(move.locator).center, end=end.center)
+        else:
+            at = self.somewhere(self.box(move.locator))
+            self.do(type="hover", point=Point(at.x + self.rng.uniform(-2, 2), at.y + self.rng.uniform(-2, 2)))
+            if action.type != "hover":
+                self.do(type="click", point=at)
+            if action.type == "type":
+                self.write(action.text or "")
+
+    def write(self, text: str) -> None:
+        """Keys with a slip in the middle, taken back."""
+        half = len(text) // 2
+        self.do(type="type", text=text[:half] + self.rng.choice("qxz"))
+        self.do(type="press", keys=("Backspace",))
+        self.do(type="type", text=text[half:])
+
+    def box(self, locator: Locator | None) -> BBox:
+        """Where an element is now; it is waited for as a person waits."""
+        for _ in range(30):
+            found: Element | None = next((e for e in self.held.observe().elements if e.locator == locator), None)
+            if found is not None and (box := union([found.bbox] if found.bbox else [])) is not None:
+                return box
+            self.held.moved()
+            time.sleep(0.1)
+        raise AssertionError(f"nothing is at {locator}")
+
+    def somewhere(self, box: BBox) -> Point:
+        """A point in the middle half of a box."""
+        x, y = (self.rng.uniform(0.25, 0.75) for _ in range(2))
+        return Point(box.x + box.width * x, box.y + box.height * y)
+
+
+@pytest.mark.parametrize("seed", range(max(int(3 * SHARE), 1)))
+def test_a_hand_with_slips_finishes_the_gauntlet_through_the_recorder(tmp_path: Path, seed: int) -> None:
+    task = registration.task("gauntlet", seed)
+    hand = Hand(task, seed)
+    held = recording.read(recorder.record(task, tmp_path / "out", hand))
+    assert held.outcome.success and thirty(task) <= set(hand.fired), thirty(task) - set(hand.fired)
+    assert len(held.steps) > len(task.solution) * 2 and all(s.action.element is None for s in held.steps)
