@@ -46,7 +46,7 @@ class Page:
 def form(fields: int = 12) -> Page:
     """A form of text fields and checkboxes; a click shows, a text is echoed."""
     rows = "".join(
-        f"<p><label>Field {i} <input id=t{i} oninput=\"o{i}.textContent=this.value\"></label> "
+        f'<p><label>Field {i} <input id=t{i} oninput="o{i}.textContent=this.value"></label> '
         f"<label><input type=checkbox id=c{i}> Box {i}</label> <output id=o{i}></output></p>"
         for i in range(fields)
     )
@@ -182,15 +182,23 @@ def race(contestants: list[Any], pages: tuple[Page, ...], rounds: int) -> dict[t
 
 def table_of(took: dict[tuple[str, str], list[float]], names: list[str], pages: tuple[Page, ...]) -> str:
     """Median milliseconds a step, and what each adds to the bare input."""
-    lines = ["| page | contestant | steps | ms a step | 90th percentile | added ms | of BrowserGym's |", "|---|---|---:|---:|---:|---:|---:|"]
+    lines = [
+        "| page | contestant | steps | ms a step | 90th percentile | added ms | of BrowserGym's |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
     for page in (*(p.name for p in pages), "all"):
-        held = {n: [ms for (p, name), spent in took.items() if name == n and page in (p, "all") for ms in spent] for n in names}
+        held = {
+            n: [ms for (p, name), spent in took.items() if name == n and page in (p, "all") for ms in spent]
+            for n in names
+        }
         bare = statistics.median(held["bare"])
         added = {name: statistics.median(spent) - bare for name, spent in held.items()}
         for name, spent in held.items():
             share = f"{added[name] / added['browsergym']:.2f}" if "browsergym" in names and name != "bare" else ""
             high = statistics.quantiles(spent, n=10)[-1]
-            lines.append(f"| {page} | {name} | {len(spent)} | {statistics.median(spent):.1f} | {high:.1f} | {added[name]:.1f} | {share} |")
+            lines.append(
+                f"| {page} | {name} | {len(spent)} | {statistics.median(spent):.1f} | {high:.1f} | {added[name]:.1f} | {share} |"
+            )
     return "\n".join(lines)
 
 
@@ -231,7 +239,9 @@ def main() -> None:
         finally:
             for one in contestants:
                 one.close()
-    print(f"{found.kind} {found.version}, {asked.rounds} rounds, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+    print(
+        f"{found.kind} {found.version}, {asked.rounds} rounds, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
+    )
     print(table_of(took, [one.name for one in contestants], pages))
 
 
