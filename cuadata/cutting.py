@@ -53,7 +53,8 @@ def cut(job: Job) -> tuple[Summary, bool]:
     sha256 = inputs.sha256(Path(job.part.path))
     fingerprint = f"{job.fingerprint} {inputs.code_hash(job.part.source)} {sha256} {job.part.name} {job.part.path}"
     held = journal.summary(job.part.number)
-    if held is not None and held.fingerprint == fingerprint:
+    # What was damaged is read again: a picture put back changes no byte that the fingerprint is taken from.
+    if held is not None and held.fingerprint == fingerprint and not held.damage:
         return held, True
     cutter = _Cutter(job, journal)
     return journal.write(job.part.number, cutter.entries(), lambda: cutter.summary(fingerprint, sha256)), False
