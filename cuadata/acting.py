@@ -158,7 +158,7 @@ async def _hover(page: AsyncPage, aim: Aim, screenshot: bool) -> Observation | N
 async def _ambient(page: AsyncPage) -> list[Observation]:
     """Observations of a page that moves by itself, taken without acting; none where it stands still."""
     try:
-        told = await page.tab.tick()
+        told = await page.tab.tick(paint=False)
     except (FrameGone, Stuck, ValueError):
         return []
     if not (told["restless"] or told["alive"]):
@@ -206,10 +206,13 @@ async def _until_effect(
     tab = page.windows.held
     if tab is None or tab.dialog is not None or page.windows.dialogs or page.last is None or tab is not page.last.tab:
         return time.monotonic() - since
+    held = _but_focus(pulses)
     try:
+        if _but_focus(await tab.pulses()) != held:
+            return time.monotonic() - since
         told = await tab.tick()
         now = await tab.pulses()
-        if {k: (v[0], v[2]) for k, v in now.items()} != {k: (v[0], v[2]) for k, v in pulses.items()}:
+        if _but_focus(now) != held:
             return time.monotonic() - since
         if tab.waits_for(since) or told["busy"] or told["loading"]:
             return time.monotonic() - since
@@ -217,6 +220,11 @@ async def _until_effect(
         return time.monotonic() - since if changed else None
     except (FrameGone, Stuck):
         return time.monotonic() - since
+
+
+def _but_focus(pulses: dict[str, tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
+    """Pulses without the focus, which every click moves."""
+    return {document: (pulse[0], pulse[2]) for document, pulse in pulses.items()}
 
 
 # --- input ------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from urllib.parse import quote, unquote, urlsplit
 
 from cuadata import engine
 from cuadata.browser_find import Found, NoBrowser, find
@@ -207,13 +208,13 @@ def serve(page: str | Path | Task, root: Path | None = None) -> tuple[str, Serve
         return server.address + "/", server
     if isinstance(page, str) and engine.is_address(page):
         return page, None
+    if isinstance(page, str) and page.lower().startswith("file://"):
+        page = unquote(urlsplit(page).path)
     if not engine.is_file(page):
         raise CallError(f"{str(page)[:200]!r} is neither an address, nor a file, nor HTML text that begins with '<'")
     path = Path(page).resolve()
     folder = root.resolve() if root is not None else path.parent
     if not path.is_relative_to(folder):
         raise CallError(f"{path} is not inside the folder {folder} that is to be served")
-    from urllib.parse import quote
-
     server = Server(folder)
     return f"{server.address}/{quote(path.relative_to(folder).as_posix())}", server

@@ -55,7 +55,7 @@ class Report:
 
     out: Annotated[Path, "the dataset"]
     manifest: Annotated[Mapping[str, Any], "what stands in its cuadata.json"]
-    resumed: Annotated[int, "pieces of input that an interrupted build had read already"] = 0
+    resumed: Annotated[int, "pieces of input taken as an interrupted build had read them"] = 0
 
     @property
     def kept(self) -> dict[str, dict[str, int]]:
@@ -210,15 +210,15 @@ class _Build:
 
     def _read(self, pool: Workers) -> list[Summary]:
         """Every piece of input, and the given rows as one more."""
-        self.resumed = sum(self.journal.summary(part.number) is not None for part in self.parts)
         fingerprint = self.settings.fingerprint()
         jobs = [
             Job(part=p, settings=self.settings, fingerprint=fingerprint, folder=str(self.journal.folder))
             for p in self.parts
         ]
         summaries = []
-        for summary in pool.map(cutting.cut, jobs):
+        for summary, held in pool.map(cutting.cut, jobs):
             summaries.append(summary)
+            self.resumed += held
             self.progress("reading", len(summaries), len(jobs))
         if self.rows:
             number = len(self.parts)

@@ -272,7 +272,7 @@ def _element(row: dict[str, Any], place: Place, named: ax.Named, id: int, links:
 def _evidence(row: dict[str, Any], place: Place, box: BBox) -> Evidence:
     return Evidence(
         rects=tuple(place.box(r) for r in row["rects"]),
-        in_viewport=_share(row["inView"] * _share_in_view(box, place)),
+        in_viewport=_share(min(row["inView"], _share_in_view(box, place))),
         clipped=_share(row["clipped"]),
         covered=_share(row["covered"]),
         opacity=round(row["opacity"] * place.opacity, 4),
@@ -290,7 +290,7 @@ def _share(value: float) -> float:
 
 
 def _share_in_view(box: BBox, place: Place) -> float:
-    """Share of a box inside the visible part of its frame; 1 in the top-level document, where rects were clipped."""
+    """Share of a box inside the visible part of its frame; 1 in the top-level document, which has no frame to clip it."""
     if not place.frames:
         return 1.0
     if place.view is None or box.area <= 0:

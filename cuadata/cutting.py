@@ -47,16 +47,17 @@ class Job:
     folder: Annotated[str, "the folder of the build in progress"]
 
 
-def cut(job: Job) -> Summary:
-    """Do a piece, or find that it was done: the summary of what is in the journal then."""
+def cut(job: Job) -> tuple[Summary, bool]:
+    """Do a piece, or find that an earlier build did: the summary of what is in the journal then, and whether it did."""
     journal = Journal(Path(job.folder))
     sha256 = inputs.sha256(Path(job.part.path))
     fingerprint = f"{job.fingerprint} {inputs.code_hash(job.part.source)} {sha256} {job.part.name} {job.part.path}"
     held = journal.summary(job.part.number)
-    if held is not None and held.fingerprint == fingerprint:
-        return held
+    # What was damaged is read again: a picture put back changes no byte that the fingerprint is taken from.
+    if held is not None and held.fingerprint == fingerprint and not held.damage:
+        return held, True
     cutter = _Cutter(job, journal)
-    return journal.write(job.part.number, cutter.entries(), lambda: cutter.summary(fingerprint, sha256))
+    return journal.write(job.part.number, cutter.entries(), lambda: cutter.summary(fingerprint, sha256)), False
 
 
 @dataclass(slots=True)

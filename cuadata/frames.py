@@ -62,6 +62,7 @@ class Frame:
     url: str
     parent: Frame | None = None
     world: int | None = None
+    handle: str | None = None
     owner: int | None = None
     nodes: dict[int, int] = field(default_factory=dict)
     listening: set[int] = field(default_factory=set)
@@ -115,6 +116,17 @@ class Frame:
                 closed.append((numbers[-1], int(shadow["backendNodeId"])))
         self.nodes.update({s: n for s, n in zip(serials, numbers, strict=True) if s})
         return closed
+
+    async def root(self, limit: float = 5.0) -> str:
+        """A handle on the document in the page's own world, asked for once.
+
+        Asked through a handle of our world for listeners behind shadow roots, Chromium 156 ends with a segmentation fault
+        on pages that put nodes with listeners in and out.
+        """
+        if self.handle is None:
+            told = await send(self.session, "Runtime.evaluate", limit, expression="document")
+            self.handle = str(told["result"]["objectId"])
+        return self.handle
 
     async def object_of(self, node: int, limit: float = 5.0) -> str:
         """A handle on a node in our world."""

@@ -75,7 +75,8 @@ async def observe(
         else:
             look = await _look(page, tab, screenshot, settle, since, notes)
     observation = await _observation(page, look, notes)
-    page.last = None if look is None else Last(observation, page.tab, look.pulses, taken)
+    held = page.windows.held  # None where the page closed itself after the look
+    page.last = None if look is None or held is None else Last(observation, held, look.pulses, taken)
     return observation
 
 

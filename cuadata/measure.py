@@ -78,10 +78,8 @@ async def listeners(held: list[Measured], limit: float = 5.0) -> list[Measured]:
         if all(named_as(m) == m.frame.tree_key for m in held if m.frame.session is frame.session):
             continue
         local = [m for m in held if m.frame.session is frame.session]
-        result = await frame.evaluate("document", limit)
-        told = await send(
-            frame.session, "DOMDebugger.getEventListeners", limit, objectId=result["objectId"], depth=-1, pierce=True
-        )
+        handle = await frame.root(limit)
+        told = await send(frame.session, "DOMDebugger.getEventListeners", limit, objectId=handle, depth=-1, pierce=True)
         nodes = {int(one["backendNodeId"]) for one in told["listeners"] if one["type"] in POINTER}
         for measured in local:
             if await _listen(measured.frame, nodes, limit):

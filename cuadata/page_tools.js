@@ -108,12 +108,12 @@ globalThis.cuadata.quiet ??= (() => {
     }
   };
   /**
-   * Waits for a frame and says where things stand: {pulse, busy, loading, alive: moves without telling (canvas, video),
+   * Waits for a frame (`paint`) and says where things stand: {pulse, busy, loading, alive: moves without telling (canvas, video),
    * restless: changed of itself within the last seconds}.
    */
-  const tick = async () => {
+  const tick = async (paint) => {
     watchAll(known);
-    await frame();
+    if (paint) await frame();
     const restless = alone.some((t) => performance.now() - t < 5000);
     return JSON.stringify({ pulse: pulse(), busy: running(), loading: loading(), alive: alive(), restless });
   };

@@ -128,6 +128,7 @@ class Writer:
         self._open = True
         self._stored: dict[str, Image] = {}
         self._packed: tuple[tuple[Element, ...], str] | None = None
+        self._known: dict[bytes, Element] = {}
         self._new: list[Path] = []
         self._last: _Last | None = None
         self._steps = open(path / recording_files.STEPS, "ab", buffering=0)  # noqa: SIM115 - held until close
@@ -262,7 +263,7 @@ class Writer:
             return self._packed[1]
         data = recording_files.pack(elements)
         try:
-            recording_files.unpack(data)
+            recording_files.unpack(data, self._known)
         except ValueError as error:
             raise DataError(f"its elements cannot be stored: {error}", place=place) from error
         name = recording_files.sha256(data)

@@ -223,7 +223,19 @@ def from_json(line: bytes | str, kind: type[T]) -> T:
     try:
         return typing.cast(T, _decoder(typing.cast(Any, kind)).decode(line))
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        raise ValueError(f"no {getattr(kind, '__name__', kind)}: {error}") from error
+        choices = _choices(kind, str(error)) if "Invalid enum value" in str(error) else ()
+        wanted = f"; wanted one of {', '.join(map(str, choices))}" if choices else ""
+        raise ValueError(f"no {getattr(kind, '__name__', kind)}: {error}{wanted}") from error
+
+
+def _choices(kind: Any, words: str) -> tuple[Any, ...]:
+    """What may stand at the place that an error names as `$.step.action.type`; none where that is no plain path."""
+    for name in words.rpartition("`$")[2].rstrip("`").split(".")[1:]:
+        if not is_dataclass(kind):
+            return ()
+        column = next((c for c in columns(typing.cast(Any, kind)) if c.name == name.partition("[")[0]), None)
+        kind = None if column is None else typing.get_args(column.hint)[0] if "[" in name else column.hint
+    return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
 
 
 def to_row(value: Any) -> dict[str, Any]:

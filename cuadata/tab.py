@@ -281,10 +281,10 @@ class Tab:
             raise told[0]
         return next((t for t in told if isinstance(t, str)), None)
 
-    async def tick(self) -> dict[str, Any]:
-        """Where the main document stands, after a frame was painted: see `tick` in page_tools.js."""
+    async def tick(self, *, paint: bool = True) -> dict[str, Any]:
+        """Where the main document stands, after a frame was painted (`paint`): see `tick` in page_tools.js."""
         frame = await self.top()
-        told: dict[str, Any] = await frame.told("cuadata.tick()", 3, wait=True)
+        told: dict[str, Any] = await frame.told(f"cuadata.tick({'true' if paint else 'false'})", 3, wait=True)
         told["restless"] = told["restless"] or frame.restless
         told["loading"] = told["loading"] and not frame.awaited
         return told
@@ -293,7 +293,9 @@ class Tab:
         """What would differ had the page changed since `Look.pulses` was taken, by document."""
         await self.enter()
         assert self.frames is not None
-        frames = await self.frames.read()
+        # A lone document answers in its own world or, where it left, not at all: no need to ask which documents there are.
+        alone = len(self.held) == 1 and len(self.page.frames) == 1 and self.held[0].frame.world is not None
+        frames = [self.held[0].frame] if alone else await self.frames.read()
         script = "JSON.stringify(cuadata.pulse())"
         told = await asyncio.gather(*(f.told(script, 3) for f in frames), return_exceptions=True)
         return {f.document: tuple(t) for f, t in zip(frames, told, strict=True) if isinstance(t, list)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cuadata import browser
@@ -35,3 +37,39 @@ def test_typing_goes_key_by_key() -> None:
         page.evaluate("window.keys = []; document.getElementById('name').onkeydown = e => keys.push(e.key); 1")
         assert page.input(Action(type="type", point=field.point, text="Hi")) is None
         assert page.evaluate("keys") == ["H", "i"]
+
+
+CUT = "<body style='margin:0'><button style='position:absolute;left:0;top:8px;width:40px;height:20px'>Buy</button>"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("tall", [18, 38])
+def test_what_a_frame_cuts_off_is_counted_once(tall: int) -> None:
+    inner = f'<iframe srcdoc="{CUT}" style="border:0;width:60px;height:{tall}px"></iframe>'
+    with browser.open(f"<!doctype html><title>Cut</title>{inner}") as page:
+        _, [[button]] = page.select("iframe button, button")
+    share = min(1.0, (tall - 8) / 20)
+    assert (button.evidence.in_viewport, button.seen, button.hit) == pytest.approx((share, share, share), abs=0.05)
+
+
+@pytest.mark.browser
+def test_a_page_that_closes_itself_while_it_is_observed_leaves_an_observation() -> None:
+    with browser.open(PAGE) as page:
+        tab = page.twin.tab
+        titled = page.twin.windows.pages
+
+        async def closing() -> object:
+            told = await titled()
+            await tab.page.close()
+            return told
+
+        page.twin.windows.pages = closing  # type: ignore[method-assign,assignment]
+        seen = page.observe()
+        assert len(seen.elements) >= 2 and page.twin.last is None
+
+
+@pytest.mark.browser
+def test_a_file_address_is_served_over_http(tmp_path: Path) -> None:
+    (tmp_path / "a page.html").write_text(PAGE)
+    with browser.open((tmp_path / "a page.html").as_uri()) as page:
+        assert page.url.startswith("http://127.0.0.1:") and page.title == "Counter"

@@ -444,6 +444,29 @@ def test_a_changed_input_or_gate_is_read_again(recordings: Path, tmp_path: Path)
     shutil.copy(recordings / "checkout-01" / "steps.jsonl", folder / "checkout-01" / "steps.jsonl")
     report = build.build([("recordings", folder)], tmp_path / "set", workers=1, gates=[])
     assert report.examples == 72 and not report.rejected
+    assert report.resumed == 0, "the earlier build judged by other gates: nothing that it read was of use"
+
+
+def test_only_what_an_earlier_build_read_is_counted_as_resumed(recordings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    shutil.copytree(recordings, folder)
+    empty(folder)
+    with pytest.raises(DataError):
+        build.build([("recordings", folder)], tmp_path / "set", workers=1)
+    shutil.copy(recordings / "checkout-01" / "steps.jsonl", folder / "checkout-01" / "steps.jsonl")
+    assert build.build([("recordings", folder)], tmp_path / "set", workers=1).resumed == 11
+
+
+def test_a_picture_that_was_mended_is_read_again(recordings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    shutil.copytree(recordings, folder)
+    picture = next((folder / "checkout-01" / "blobs").glob("*.png"))
+    whole = picture.read_bytes()
+    picture.write_bytes(whole[:-20])
+    with pytest.raises(DataError, match="checkout-01, step .* cut off"):
+        build.build([("recordings", folder)], tmp_path / "set", workers=1)
+    picture.write_bytes(whole)
+    assert build.build([("recordings", folder)], tmp_path / "set", workers=1).resumed == 11
 
 
 def test_two_builds_into_one_folder_do_not_mix(recordings: Path, tmp_path: Path) -> None:

@@ -135,3 +135,8 @@ def test_every_field_says_what_it_is() -> None:
         if not c.note
     ]
     assert silent == ["Candidate.example"]
+
+
+def test_a_word_that_is_none_of_the_known_is_named_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match=r"'levitate' - at `\$\.type`; wanted one of click, double_click, "):
+        schema.from_json('{"type": "levitate"}', Action)

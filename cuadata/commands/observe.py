@@ -17,6 +17,7 @@ def observe(
     select: list[str] = typer.Option([], help="CSS selector of elements to judge, through frames and shadow roots"),
     scroll: tuple[float, float] = typer.Option((0.0, 0.0), help="scroll to X Y in CSS px first"),
     screenshot: Path | None = typer.Option(None, help="write the picture into this new file"),
+    root: Path | None = typer.Option(None, help="folder to serve, for an HTML file that names files above its own"),
     json: bool = typer.Option(False, "--json", help="print one JSON object"),
     force: bool = typer.Option(False, help="overwrite the picture's file"),
 ) -> None:
@@ -24,7 +25,12 @@ def observe(
     from cuadata import observing, observing_table
 
     found = observing.observe(
-        page, viewport=observing.size(viewport), device_pixel_ratio=dpr, selectors=tuple(select), scroll=scroll
+        page,
+        viewport=observing.size(viewport),
+        device_pixel_ratio=dpr,
+        selectors=tuple(select),
+        scroll=scroll,
+        root=root,
     )
     if screenshot is not None:
         observing_table.save(found.observation, screenshot, force=force)
