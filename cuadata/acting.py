@@ -55,9 +55,14 @@ async def act(
     aim = await aimed(page, action, before)
     arrived = before
     if aim.error is None and action.type in POINTED - {"hover"}:
-        arrived = await _hover(page, aim, screenshot) or before
-        if renew and arrived is not before:
-            before = arrived
+        came = page.tab.pointer != aim.action.point
+        renewed = await _hover(page, aim, screenshot)
+        if renewed is not None:
+            arrived = renewed
+        elif came and effect and after and screenshot:
+            arrived = await _repainted(page, before)
+        if renew and renewed is not None:
+            before = renewed
             aim = await aimed(page, aim.action, before)
     ambient = await _ambient(page) if aim.error is None and effect and after and screenshot else []
     began, since = time.time(), time.monotonic()
@@ -153,6 +158,15 @@ async def _hover(page: AsyncPage, aim: Aim, screenshot: bool) -> Observation | N
         return await page.observe(screenshot=screenshot)
     except (FrameGone, Stuck, TimeoutError):
         return None
+
+
+async def _repainted(page: AsyncPage, before: Observation) -> Observation:
+    """What stands once the pointer has arrived, with its own picture: the style of a control under it is no change by meaning."""
+    if await page.settle() is not None:
+        return before
+    shot = await page.tab.shoot(page.device_pixel_ratio, [], page.limit)
+    same = shot is None or before.screenshot is None or shot.sha256 == before.screenshot.sha256
+    return before if same else replace(before, screenshot=shot)
 
 
 async def _ambient(page: AsyncPage) -> list[Observation]:

@@ -25,7 +25,7 @@ def recoveries(trajectory: Trajectory, *, history: int = 5, most: int = 3) -> It
         made = candidate(trajectory, step, history_lines(before, history), str(step.index))
         held = {field.name: getattr(made.example, field.name) for field in fields(Example)}
         row = Recovery(
-            **held | {"context": no_effect_lines(before)},
+            **held | {"context": no_effect_lines(before), "label": "recovery"},
             failed=tuple(steps[at].action for at in found.failed),
             failed_target=None if found.failed_target is None else target_row(found.failed_target),
             cause=found.cause,

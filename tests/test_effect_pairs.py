@@ -52,9 +52,10 @@ def stored(pixels: Any, quality: int) -> bytes:
     return out.getvalue()
 
 
-def test_storing_a_picture_as_jpeg_changes_few_verdicts(pairs: list[Pair]) -> None:
+def test_storing_a_picture_as_jpeg_makes_no_effect_and_hides_few(pairs: list[Pair]) -> None:
+    """A codec's noise is never an effect; of the effects, a glyph in a badge and a pale ring may drown in it."""
+    made, hidden = [], []
     chosen = pairs[::9]
-    wrong = []
     for number, pair in enumerate(chosen):
         before, after = pair.picture(pair.before), pair.picture(pair.after)
         frames = [pair.picture(name) for name in pair.ambient]
@@ -63,12 +64,15 @@ def test_storing_a_picture_as_jpeg_changes_few_verdicts(pairs: list[Pair]) -> No
         coded = stored(after, quality)
         png = io.BytesIO()
         Image.fromarray(before).save(png, "PNG", compress_level=1)
-        if effects.compare(png.getvalue(), coded, frames).happened is not lossless:
-            wrong.append((pair.id, quality, "JPEG"))
         decoded = np.asarray(Image.open(io.BytesIO(coded)).convert("RGB"))
-        if effects.compare(before, decoded, frames).happened is not lossless:
-            wrong.append((pair.id, quality, "decoded"))
-    assert len(wrong) <= 0.02 * 2 * len(chosen), wrong
+        for how, seen in (
+            ("JPEG", effects.compare(png.getvalue(), coded, frames)),
+            ("decoded", effects.compare(before, decoded, frames)),
+        ):
+            if seen.happened is not lossless:
+                (hidden if lossless else made).append((pair.id, quality, how))
+    assert not made, made
+    assert len(hidden) <= 0.05 * 2 * len(chosen), hidden
 
 
 def test_the_values_are_those_of_the_full_picture(pairs: list[Pair]) -> None:

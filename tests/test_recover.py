@@ -188,3 +188,20 @@ def test_the_way_out_of_what_covers() -> None:
     assert ways_out.way_out(seen, made.SUBMIT) is None
     below = replace(made.SUBMIT, bbox=BBox(40, 900, 120, 36), evidence=replace(made.SUBMIT.evidence, in_viewport=0.0))
     assert ways_out.way_out(seen, below) == Action(type="scroll", scroll_y=738.0, scroll_unit="px")
+
+
+def test_what_the_pointer_paints_on_its_arrival_is_no_effect_of_a_press() -> None:
+    """A native button has a style of its own under the pointer; a press that does nothing else did nothing."""
+    html = "<!doctype html><title>t</title><button id=dead>Close</button> <button id=live onclick='title=live.textContent=`Gone`'>Go</button>"
+    task = Task(id="t/0", family="t", seed=0, instruction="x", html=html)
+    env = environment.make("modal", 0, screenshot=True)
+    try:
+        env.reset(options={"task": task})
+        assert env.episode is not None
+        ids = {e.locator.css: e.id for e in env.episode.observation.elements}
+        effects = [
+            env.step(Action(type="click", element=ids[css]))[-1]["effect"] for css in ("#dead", "#dead", "#live")
+        ]
+    finally:
+        env.close()
+    assert effects == ["none", "none", "local"]

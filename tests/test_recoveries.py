@@ -41,6 +41,7 @@ def test_a_row_tells_the_tries_and_the_line_that_they_changed_nothing() -> None:
     assert row.context == (ContextLine("no_effect", words),)
     assert len(row.failed) == 2 and row.cause == "missed" and row.miss_distance == pytest.approx(12.0)
     assert row.failed_target is not None and row.failed_target.name == "Close"
+    assert row.label == "recovery"
     assert row.action.element == made.CLOSE.id and row.target is not None and row.target.name == "Close"
 
 
