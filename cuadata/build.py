@@ -17,7 +17,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from cuadata import card, cutting, folders, gating, given, inputs, manifest, near, schema, shards, splits, work, writing
+from cuadata import (
+    card,
+    cutting,
+    folders,
+    gating,
+    given,
+    inputs,
+    manifest,
+    near,
+    schema,
+    shards,
+    splits,
+    stats,
+    work,
+    writing,
+)
 from cuadata.cutting import Job, Settings
 from cuadata.errors import CallError, DataError
 from cuadata.journal import Damage, Journal, Summary
@@ -96,6 +111,7 @@ def build(
     thumbnails: int = 200,
     title: str = "",
     licence: str = "",
+    consent: str = "",
     rows: Mapping[str, Iterable[Any]] = MappingProxyType({}),
     gate_recall: Mapping[str, Any] = MappingProxyType({}),
     finish: Sequence[Callable[[Path], object]] = (),
@@ -139,7 +155,7 @@ def build(
         row_group_bytes=row_group_bytes,
         rows=rows,
         keep_going=keep_going,
-        about=card.About(title=title, licence=licence, gate_recall=dict(gate_recall)),
+        about=card.About(title=title, licence=licence, consent=consent, gate_recall=dict(gate_recall)),
         finish=tuple(finish),
         progress=progress,
     )
@@ -260,6 +276,7 @@ class _Build:
             },
             files=files,
             damage=[*(d for held in summaries for d in held.damage), *plan.damage],
+            balance=stats.balance(self.journal.made) if files else {},
         )
         manifest.write(made, self.journal.made)
         card.write(made, self.about, self.journal.made)

@@ -38,6 +38,9 @@ class About:
 
     title: Annotated[str, "name of the dataset; empty: made from its sources"] = ""
     licence: Annotated[str, "the Hub's word for its licence; empty: the card says that none was given"] = ""
+    consent: Annotated[
+        str, "what the people in it agreed to, in a sentence; empty: the card says that nothing is known"
+    ] = ""
     gate_recall: Annotated[dict[str, Any], "what was measured of each gate: recall, false_rejects, n"] = field(
         default_factory=dict
     )
@@ -62,6 +65,7 @@ def render(manifest: Mapping[str, Any], about: About) -> str:
         .render(
             title=_title(manifest, about),
             licence=about.licence,
+            consent=about.consent,
             configs=_configs(manifest),
             what=CONFIGS,
             size=_size(sum(sum(rows.values()) for rows in counts["kept"].values())),
@@ -70,7 +74,7 @@ def render(manifest: Mapping[str, Any], about: About) -> str:
             recall=about.gate_recall,
             sources=sorted({one["source"] for one in manifest["inputs"]}),
             command=command(manifest, about),
-            **manifest,
+            **{"balance": {}, **manifest},
         )
     )
     return text
@@ -141,6 +145,7 @@ def command(manifest: Mapping[str, Any], about: About) -> str:
         ("--history", settings["history"], 5),
         ("--title", about.title, ""),
         ("--licence", about.licence, ""),
+        ("--consent", about.consent, ""),
     ):
         words += [flag, str(value)] if value != usual else []
     words += ["--keep-unsure"] if settings["keep_unsure"] else []
