@@ -1,8 +1,10 @@
-"""Publishing rows with pictures to the test server: time and peak memory of the client.
+"""Publishing rows with pictures to the test server: time and peak memory of the client, and whether it survives kills.
 
     python benchmarks/publish.py --rows 5000 --picture 100000
+    python benchmarks/publish.py --rows 500 --shard 5000000 --kills 10
 
-The server runs in a process of its own and keeps files on disk. Rows are built first and are not part of the figures.
+The client runs in a process of its own. Rows are built first and are not part of the figures. `peak_mb` is the client's,
+`peak_mb_of_opener` that of the process in which it opens the published set again.
 """
 
 from __future__ import annotations
@@ -10,16 +12,22 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import random
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
-sys.path.insert(0, str(TESTS))
+from cuadata import build
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import publishing
+from hub_server import Hub
+
+REPO = "tester/benchmark"
 
 _CLIENT = """
 import json, resource, sys, time
@@ -35,7 +43,6 @@ print(json.dumps(told))
 def rows(count: int, size: int) -> Iterator[Any]:
     """Examples whose pictures are noise of about `size` bytes each, every one another."""
     import numpy as np
-    import publishing
     from PIL import Image as Pillow
 
     from cuadata import image
@@ -48,38 +55,69 @@ def rows(count: int, size: int) -> Iterator[Any]:
         yield publishing.example(number, image=image.from_bytes(out.getvalue()), image_width=side, image_height=side)
 
 
+def client(folder: Path, hub: Hub, home: Path) -> subprocess.Popen[str]:
+    """A publication in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _CLIENT, str(folder)],
+        env=publishing.environment(hub, home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """What an undisturbed client said."""
+    out, err = process.communicate()
+    if process.returncode:
+        sys.exit(err[-2000:])
+    told: dict[str, Any] = json.loads(out)
+    return told
+
+
+def state(hub: Hub) -> tuple[Any, ...]:
+    """What is to be seen on the Hub: files by hash, how many commits, tags."""
+    held = hub.repos[REPO]
+    return hub.files(REPO), len(held.commits), held.tags
+
+
+def killed(folder: Path, hub: Hub, home: Path, kills: int, seconds: float) -> dict[str, Any]:
+    """Publish, killed `kills` times at moments drawn at random within `seconds`, then once to the end."""
+    draw, done, early = random.Random(0), 0, 0
+    while done < kills:
+        process = client(folder, hub, home)
+        try:
+            process.wait(draw.uniform(0, seconds))
+            early += 1
+        except subprocess.TimeoutExpired:
+            process.kill()
+            done += 1
+        process.communicate()
+    finished(client(folder, hub, home))
+    return {"kills": done, "ended_before_its_kill": early, "shards_sent": hub.taken}
+
+
 def main() -> None:
     """Build, publish, print one object."""
-    import publishing
-
-    from cuadata import build
-
-    asked = argparse.ArgumentParser(description=__doc__)
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--rows", type=int, default=5000)
     asked.add_argument("--picture", type=int, default=100_000, help="bytes of a picture, about")
+    asked.add_argument("--shard", type=int, default=500_000_000, help="bytes of a shard, at most")
+    asked.add_argument("--kills", type=int, default=0, help="publish once more, killed so many times at random moments")
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "set"
-        build.build([], folder, rows={"actions": rows(given.rows, given.picture)}, licence="cc0-1.0", workers=1)
-        size = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
-        server = subprocess.Popen(
-            [sys.executable, str(TESTS / "hub_server.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert server.stdin is not None and server.stdout is not None
-        url = server.stdout.readline().strip()
-        began = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", _CLIENT, str(folder)],
-            env=publishing.environment(url, Path(place) / "home"),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        server.stdin.close()
-        server.wait()
-        if done.returncode:
-            sys.exit(done.stderr[-2000:])
-        told = {"rows": given.rows, "mb": size / 1e6, "wall": time.perf_counter() - began, **json.loads(done.stdout)}
+        folder, home = Path(place) / "set", Path(place) / "home"
+        made = {"actions": rows(given.rows, given.picture)}
+        build.build([], folder, rows=made, licence="cc0-1.0", workers=1, shard_bytes=given.shard)
+        shards = list(folder.rglob("*.parquet"))
+        told: dict[str, Any] = {"rows": given.rows, "mb": sum(path.stat().st_size for path in shards) / 1e6}
+        with Hub() as hub:
+            told |= finished(client(folder, hub, home))
+            whole = state(hub)
+            if given.kills:
+                hub.forget()
+                told |= killed(folder, hub, home, given.kills, told["seconds"])
+                told |= {"shards": len(shards), "same_end": state(hub) == whole}
         print(json.dumps(told))
 
 

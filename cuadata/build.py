@@ -30,6 +30,7 @@ from cuadata import (
     schema,
     shards,
     splits,
+    stats,
     work,
     writing,
 )
@@ -112,6 +113,7 @@ def build(
     thumbnails: int = 200,
     title: str = "",
     licence: str = "",
+    consent: str = "",
     rows: Mapping[str, Iterable[Any]] = MappingProxyType({}),
     gate_recall: Mapping[str, Any] = MappingProxyType({}),
     finish: Sequence[Callable[[Path], object]] = (),
@@ -158,7 +160,7 @@ def build(
         row_group_bytes=row_group_bytes,
         rows=rows,
         keep_going=keep_going,
-        about=card.About(title=title, licence=licence, gate_recall=dict(gate_recall)),
+        about=card.About(title=title, licence=licence, consent=consent, gate_recall=dict(gate_recall)),
         finish=tuple(finish),
         progress=progress,
     )
@@ -280,6 +282,7 @@ class _Build:
             },
             files=files,
             damage=[*(d for held in summaries for d in held.damage), *plan.damage],
+            balance=stats.balance(self.journal.made) if files else {},
         )
         manifest.write(made, self.journal.made)
         card.write(made, self.about, self.journal.made)

@@ -39,6 +39,9 @@ class About:
 
     title: Annotated[str, "name of the dataset; empty: made from its sources"] = ""
     licence: Annotated[str, "the Hub's word for its licence; empty: the card says that none was given"] = ""
+    consent: Annotated[
+        str, "what the people in it agreed to, in a sentence; empty: the card says that nothing is known"
+    ] = ""
     gate_recall: Annotated[dict[str, Any], "what was measured of each gate: recall, false_rejects, n"] = field(
         default_factory=dict
     )
@@ -63,6 +66,7 @@ def render(manifest: Mapping[str, Any], about: About) -> str:
         .render(
             title=_title(manifest, about),
             licence=about.licence,
+            consent=about.consent,
             configs=_configs(manifest),
             what=CONFIGS,
             size=_size(sum(sum(rows.values()) for rows in counts["kept"].values())),
@@ -71,7 +75,7 @@ def render(manifest: Mapping[str, Any], about: About) -> str:
             recall=about.gate_recall,
             sources=sorted({one["source"] for one in manifest["inputs"]}),
             command=command(manifest, about),
-            **manifest,
+            **{"balance": {}, **manifest},
         )
     )
     return text
@@ -143,6 +147,7 @@ def command(manifest: Mapping[str, Any], about: About) -> str:
         ("--title", about.title, ""),
         ("--licence", about.licence, ""),
         ("--mix", ",".join(f"{config}:{weight:g}" for config, weight in settings["mix"].items()), ""),
+        ("--consent", about.consent, ""),
     ):
         words += [flag, str(value)] if value != usual else []
     words += ["--keep-unsure"] if settings["keep_unsure"] else []

@@ -108,7 +108,7 @@ def _paired(pairs: Sequence[tuple[Outcome, Outcome]], criterion: str, settings: 
 
 def verdict(found: paired.Comparison, *, alpha: float = 0.05) -> str:
     """The comparison in one sentence, which names what the sample could not have shown."""
-    points = f"{100 * found.difference:+.1f} points"
+    points = f"{abs(100 * found.difference):.1f} points"
     if found.mcnemar.p < alpha:
         return f"the second run {'gains' if found.difference > 0 else 'loses'} {points}, p = {found.mcnemar.p:.2g}"
     if found.smallest is None:

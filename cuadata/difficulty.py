@@ -152,8 +152,11 @@ def attached(example: Example) -> Rollouts | None:
 
 
 def cluster(gold: Gold) -> tuple[str, ...]:
-    """What makes two questions alike: the screenshot or task, the relation, and the bin of the target's size."""
-    return (gold.cluster, gold.task.relation or gold.kind, size_bin(gold.target))
+    """What makes two questions alike: the screenshot or task, the target's role, the relation, and the bin of its size.
+
+    Rows of a dataset have their split group for a screenshot: it holds all pictures whose perceptual hashes are near.
+    """
+    return (gold.cluster, gold.role, gold.task.relation or gold.kind, size_bin(gold.target))
 
 
 def diverse(items: Mapping[T, Hashable], *, limit: int | None = None, cap: int | None = None, seed: int = 0) -> list[T]:

@@ -30,8 +30,12 @@ def make(
     settings: Mapping[str, Any],
     files: Iterable[File],
     damage: Sequence[Damage],
+    balance: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The manifest, in the order in which it is written. `settings` holds the gates and what else was asked."""
+    """The manifest, in the order in which it is written. `settings` holds the gates and what else was asked.
+
+    `balance` is that of `stats`.
+    """
     return {
         "manifest": _VERSION,
         "versions": _versions(),
@@ -44,6 +48,7 @@ def make(
         "settings": dict(settings),
         "splits": _splits(plan, wanted),
         "counts": _counts(summaries, plan),
+        "balance": dict(balance),
         "damaged": [{"place": one.place, "message": one.message} for one in damage],
         "notes": [note for held in summaries for note in held.notes],
         "files": [{"path": f.path, "rows": f.rows, "bytes": f.bytes, "sha256": f.sha256} for f in files],

@@ -43,7 +43,12 @@ _BOXES = re.compile(
     rf"[(\[]\s*[(\[]?\s*({_N})\s*,\s*({_N})\s*[)\]]?\s*,\s*[(\[]?\s*({_N})\s*,\s*({_N})\s*[)\]]?\s*[)\]]"
     rf"|\(\s*({_N})\s*,\s*({_N})\s*\)\s*,\s*\(\s*({_N})\s*,\s*({_N})\s*\)"
 )
-_PAIRS = re.compile(rf"[(\[]\s*({_N}){_SEP}({_N})\s*[)\]]")
+_PAIRS = re.compile(rf"[(\[]\s*[\"']?({_N})[\"']?{_SEP}[\"']?({_N})[\"']?\s*[)\]]")
+_SPOKEN_BOX = re.compile(
+    rf"\b(?:top|upper)[- ]?left\b[^\d(\[]{{0,24}}[(\[]\s*({_N})\s*,\s*({_N})\s*[)\]]"
+    rf"[^(\[]{{0,40}}\b(?:bottom|lower)[- ]?right\b[^\d(\[]{{0,24}}[(\[]\s*({_N})\s*,\s*({_N})\s*[)\]]",
+    re.IGNORECASE,
+)
 _WHOLE = re.compile(rf"\s*[(\[][\s(\[]*{_N}(?:{_SEP}{_N}){{1,3}}[\s)\]]*\s*")
 _NAMED = re.compile(rf"\bx\s*[=:]\s*({_N})[\s,;]*(?:and\s+)?\by\s*[=:]\s*({_N})(?!\w|\.\d|%)", re.IGNORECASE)
 _PX = re.compile(r"(?<=\d)\s*px\b")
@@ -219,7 +224,7 @@ def _brackets(text: str) -> list[Numbers]:
     found: list[tuple[int, Numbers]] = []
     covered: list[tuple[int, int]] = []
     if text.count(",") >= 3:
-        for match in _BOXES.finditer(text):
+        for match in (*_BOXES.finditer(text), *_SPOKEN_BOX.finditer(text)):
             found.append((match.start(), tuple(float(n) for n in match.groups() if n is not None)))
             covered.append(match.span())
     for match in _PAIRS.finditer(text):

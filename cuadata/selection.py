@@ -34,7 +34,9 @@ class Chosen:
     unread: Annotated[int, "samples that could not be read"]
     consistency: Annotated[float | None, "share of samples in the winning region of a vote; needs no label"]
     vouched_by: Annotated[tuple[str, ...], "checks that confirm the label"]
-    cluster: Annotated[tuple[str, ...], "what it counts as alike with: page, relation or kind, size of the target"]
+    cluster: Annotated[
+        tuple[str, ...], "what it counts as alike with: page, role, relation or kind, size of the target"
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,31 @@ def stats(folder: Path | str) -> dict[str, Any]:
     }
 
 
+def balance(folder: Path, *, most: int = 12) -> dict[str, dict[str, dict[str, int]]]:
+    """Config -> what was counted -> value -> rows of all splits; `rejected` left out.
+
+    Of more than `most` values the rarest are added up as `N others`; what has one value, or none, is left out.
+    """
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for config, held in stats(folder)["configs"].items():
+        if config == "rejected":
+            continue
+        counts: dict[str, Counter[str]] = {}
+        for split in held.values():
+            for name, values in split["counts"].items():
+                counts.setdefault(name, Counter()).update(values)
+        told = {name: _most(values, most) for name, values in counts.items() if len(values) > 1}
+        if told:
+            found[config] = told
+    return found
+
+
+def _most(values: Counter[str], most: int) -> dict[str, int]:
+    ordered = sorted(values.items(), key=lambda item: (-item[1], item[0]))
+    rest = ordered[most:]
+    return dict(ordered[:most]) | ({f"{len(rest)} others": sum(n for _, n in rest)} if rest else {})
+
+
 def _split(paths: list[Path]) -> dict[str, Any]:
     rows = groups = largest = size = 0
     counts: dict[str, Counter[str]] = {}

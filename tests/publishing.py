@@ -76,6 +76,32 @@ def environment(hub: Hub | str, home: Path, token: str = "hf_test") -> dict[str,
     return kept | told | {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 
 
+def reading(repo: str, rows: int) -> str:
+    """Code that reads a published `actions` config of so many rows with plain `datasets`, pandas and DuckDB.
+
+    It needs nothing of this project, and prints what read the rows.
+    """
+    return f"""
+import glob, importlib.util
+import datasets, duckdb, huggingface_hub, pandas
+assert datasets.get_dataset_config_names({repo!r}) == ["actions"]
+whole = datasets.load_dataset({repo!r}, "actions")
+rows = list(datasets.load_dataset({repo!r}, "actions", split="train", streaming=True))
+assert len(whole["train"]) == len(rows) and len(whole["train"]) + len(whole["test"]) == {rows}
+assert rows[0]["image"].size == (64, 48) == whole["train"][0]["image"].size
+assert rows[0]["instruction"] == whole["train"][0]["instruction"]
+assert [row["action"] for row in rows] == whole["train"]["action"][:]
+folder = huggingface_hub.snapshot_download({repo!r}, repo_type="dataset")
+files = sorted(glob.glob(folder + "/actions/train-*.parquet"))
+frame = pandas.concat([pandas.read_parquet(file) for file in files])
+assert list(frame.instruction) == [row["instruction"] for row in rows]
+assert frame.image.iloc[0]["bytes"][:4] == b"\\x89PNG"
+counted = duckdb.sql(f"select count(*), min(action.type) from read_parquet({{files}})").fetchall()[0]
+assert counted == (len(rows), "click"), counted
+print("read by", ", ".join(f"{{m.__name__}} {{m.__version__}}" for m in (datasets, pandas, duckdb)))
+"""
+
+
 _WORKER = """
 import json, os, sys
 from cuadata import hub

@@ -115,6 +115,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> build.Report:
         seed=3,
         title='Orders: "a | b"',
         licence="cc-by-4.0",
+        consent="Everybody who was recorded agreed to it in writing.",
         gate_recall={"relation": {"recall": "0.97 of 120", "false_rejects": "0.01 of 400"}},
     )
 
@@ -137,6 +138,9 @@ def test_a_build_writes_a_card_that_holds(built: build.Report) -> None:
         "640x360@1",
         "Leak report",
         "| validation | 0.2 |",
+        "- Licence: cc-by-4.0",
+        "- People: Everybody who was recorded agreed",
+        "| `actions` | action | click ",
     ):
         assert words in text, words
     assert str(built.out.parent) not in text
@@ -201,4 +205,5 @@ def test_every_reason_on_a_card_has_its_sentence(built: build.Report) -> None:
     text = card.render(held, card.About())
     for reason, sentence in REASONS.items():
         assert f"| `{reason}` | 3 | {sentence} |" in text
+    assert "nothing was stated about who was recorded" in text
     assert "No licence was given" in text and "\nlicense:" not in text

@@ -306,11 +306,11 @@ def test_runs_of_episodes_are_compared_by_both_criteria(tmp_path: Path) -> None:
     found = compare_runs.compare(tmp_path / "a", tmp_path / "b", samples=500)
     assert found["exact"]["difference"] == 0.5
     assert found["exact"]["mcnemar"]["p"] < 0.001
-    assert "gains +50.0 points" in found["exact"]["verdict"]
+    assert "gains 50.0 points" in found["exact"]["verdict"]
     assert found["default"]["difference"] == 0
     assert found["same_test_set"]
     back = compare_runs.compare(tmp_path / "b", tmp_path / "a", samples=500)
-    assert "loses -50.0 points" in back["exact"]["verdict"]
+    assert "loses 50.0 points" in back["exact"]["verdict"]
     runs.begin(tmp_path / "empty", RUN)
     with pytest.raises(DataError, match="no episode"):
         compare_runs.compare(tmp_path / "a", tmp_path / "empty")

@@ -32,7 +32,7 @@ def select(
     second: Path | None = typer.Option(None, help="another model's predictions: what it hits is vouched for"),
     second_format: str = typer.Option("", help="format of the second model; the same otherwise"),
     trust_relation: bool = typer.Option(True, help="a relation that holds by geometry vouches for a label"),
-    cap: int | None = typer.Option(None, min=1, help="most questions of one page, relation and target size"),
+    cap: int | None = typer.Option(None, min=1, help="most questions of one page, role, relation and target size"),
     limit: int | None = typer.Option(None, min=1, help="most questions in all, spread over those kinds"),
     seed: int = typer.Option(0, help="decides among alike questions"),
     force: bool = typer.Option(False, help="overwrite the folder"),

@@ -70,6 +70,7 @@ def _gold(row: Mapping[str, Any]) -> Gold:
         candidates=tuple(_box(c["bbox"]) for c in row.get("candidates") or () if c["bbox"]),
         variant=next((a.value for a in axes if a.name == "variant"), "original"),
         kind="relational" if relation else row.get("perspective") or "direct",
+        role=row["target"].get("role") or "",
         cluster=row.get("split_group") or row.get("trajectory_id") or row["id"],
         image=Size(row["image_width"], row["image_height"]),
         columns=(Axis("id", row["id"]),),
