@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,7 +81,7 @@ async def act(
         target=aim.target,
         after=seen,
         error=error,
-        effect=_effect(arrived, seen, done, ambient, waited) if effect and seen is not None and error is None else None,
+        effect=effect_between(arrived, seen, done, ambient, waited) if effect and seen is not None and error is None else None,
     )
     page.steps += 1
     return step
@@ -184,8 +185,12 @@ async def _ambient(page: AsyncPage) -> list[Observation]:
     return frames
 
 
-def _effect(
-    before: Observation, after: Observation, action: Action, ambient: list[Observation], waited: float | None
+def effect_between(
+    before: Observation,
+    after: Observation,
+    action: Action,
+    ambient: Sequence[Observation] = (),
+    waited: float | None = None,
 ) -> Effect:
     """What changed between two observations. Another page, or one that is closed now, is an effect of its own."""
     from cuadata import effects

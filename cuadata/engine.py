@@ -50,12 +50,16 @@ class Engine:
                 self._browsers[key] = started
             return started
 
-    async def _launch(self, found: browser_find.Found, headed: bool, arguments: tuple[str, ...]) -> Browser:
+    async def _started(self) -> Playwright:
         from playwright.async_api import async_playwright
 
         if self._playwright is None:
             self._playwright = await async_playwright().start()
-        return await self._playwright.chromium.launch(
+        return self._playwright
+
+    async def _launch(self, found: browser_find.Found, headed: bool, arguments: tuple[str, ...]) -> Browser:
+        playwright = await self._started()
+        return await playwright.chromium.launch(
             executable_path=str(found.path), headless=not headed, args=[*ARGUMENTS, *arguments], timeout=30_000
         )
 
@@ -68,18 +72,27 @@ class Engine:
         headed: bool,
         reach: tuple[str, ...] | None,
         browser: Browser | None = None,
+        profile: Path | None = None,
         **options: Any,
     ) -> AsyncPage:
-        """A page in a context of its own. `reach`: the only hosts (`name:port`) it may speak to; None: all."""
+        """A page in a context of its own. `reach`: the only hosts (`name:port`) it may speak to; None: all.
+
+        `profile`: a browser profile's folder to run in, with its cookies and logins, in a browser of its own.
+        """
         found = browser_find.find(headed=headed)
+        wanted: dict[str, Any] = {
+            "viewport": {"width": viewport.width, "height": viewport.height},
+            "device_scale_factor": device_pixel_ratio,
+            "accept_downloads": False,
+            "service_workers": "allow" if reach is None else "block",
+            "proxy": None if reach is None else {"server": NOWHERE, "bypass": ",".join(reach)},
+        }
+        if profile is not None:
+            return await self._with_profile(
+                found, profile, headed, address, viewport, device_pixel_ratio, wanted, options
+            )
         browser = browser or await self.browser(found, headed=headed)
-        context = await browser.new_context(
-            viewport={"width": viewport.width, "height": viewport.height},
-            device_scale_factor=device_pixel_ratio,
-            accept_downloads=False,
-            service_workers="allow" if reach is None else "block",
-            proxy=None if reach is None else {"server": NOWHERE, "bypass": ",".join(reach)},
-        )
+        context = await browser.new_context(**wanted)
         page = AsyncPage(
             context,
             viewport=viewport,
@@ -89,6 +102,36 @@ class Engine:
         )
         try:
             await page.goto(address)
+        except BaseException:
+            await page.close()
+            raise
+        return page
+
+    async def _with_profile(
+        self, found: browser_find.Found, profile: Path, headed: bool, address: str, viewport: Size, ratio: float,
+        wanted: dict[str, Any], options: dict[str, Any],
+    ) -> AsyncPage:  # fmt: skip
+        playwright = await self._started()
+        context = await playwright.chromium.launch_persistent_context(
+            str(profile),
+            executable_path=str(found.path),
+            headless=not headed,
+            args=list(ARGUMENTS),
+            timeout=30_000,
+            **wanted,
+        )
+        version = context.browser.version if context.browser is not None else found.version
+        page = AsyncPage(
+            context,
+            viewport=viewport,
+            device_pixel_ratio=ratio,
+            browser=f"{found.kind} {version}, a profile",
+            **options,
+        )
+        try:
+            await page.goto(address)
+            for first in context.pages[:-1]:
+                await first.close()  # the empty page that a profile opens with
         except BaseException:
             await page.close()
             raise

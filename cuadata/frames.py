@@ -181,6 +181,15 @@ class Frames:
         await asyncio.gather(*(self._find_owner(f, found, limit) for f in found[1:]), return_exceptions=True)
         return found
 
+    def held(self, id: str) -> Frame | None:
+        """The document last seen in the frame of this id; None where it was not read yet."""
+        return self._held.get(id)
+
+    @property
+    def sessions(self) -> list[CDPSession]:
+        """The debugger sessions of the page: its own, then those of frames in processes of their own."""
+        return [self.session, *(s for s in self._others.values() if s is not None)]
+
     async def top(self, limit: float = 5.0) -> Frame:
         """The main document, without a look at the frames in it; asked for only where it may be another."""
         if self._top is not None and self._top.world is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
@@ -138,11 +138,11 @@ def mask(kind: Kind, number: int = 1, like: str = "") -> str:
     return f"masked-{kind.replace('_', '-')}-{number}"
 
 
-def masked(text: str) -> str:
-    """A text with everything that `find` finds in it masked, each by itself."""
+def masked(text: str, kinds: Collection[str] = tuple(KINDS)) -> str:
+    """A text with everything of these kinds that `find` finds in it masked, each by itself."""
     parts: list[str] = []
     at = 0
-    for number, one in enumerate(find(text), 1):
+    for number, one in enumerate((one for one in find(text) if one.kind in kinds), 1):
         parts += [text[at : one.start], mask(one.kind, number, one.text)]
         at = one.end
     return "".join([*parts, text[at:]])

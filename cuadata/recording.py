@@ -184,6 +184,17 @@ class Writer:
         self._packed = None
         self._count, self._last_time = self._count - 1, last.time_before
 
+    def drop_all(self) -> None:
+        """Take back every step with its pictures and elements: a person discards the attempt."""
+        if not self._open:
+            raise DataError("the recording is closed", place=str(self.path))
+        self._steps.truncate(0)
+        os.fsync(self._steps.fileno())
+        for path in (self.path / recording_files.BLOBS).iterdir():
+            path.unlink()
+        self._end, self._count, self._last, self._last_time = 0, 0, None, None
+        self._stored, self._packed = {}, None
+
     def close(self, outcome: Outcome, *, instruction: str | None = None, notes: tuple[str, ...] = ()) -> None:
         """End the recording and give the lock back. `instruction` is what was asked, where it was said only later."""
         if not self._open:
