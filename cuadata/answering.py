@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cuadata import geometry, training
+from cuadata import geometry, training_rows
 from cuadata.contracts import Format, ParseFailure
 from cuadata.rows import Example
 from cuadata.sampling import Sampler
@@ -16,14 +16,14 @@ def hits(
     examples: Sequence[Example], form: Format, loaded: Loaded, *, new_tokens: int = 64, batch: int = 8
 ) -> list[bool]:
     """Whether the model's greedy answer to each example points into the target's box; an unreadable answer does not."""
-    rows = [training.answer_row(example, form, loaded.processor) for example in examples]
+    rows = [training_rows.answer_row(example, form, loaded.processor) for example in examples]
     texts = [
         text for start in range(0, len(rows), batch) for text in answer(rows[start : start + batch], loaded, new_tokens)
     ]
     found = []
     for example, text in zip(examples, texts, strict=True):
         try:
-            action = form.read(text, training.view_of(example, loaded.processor))
+            action = form.read(text, training_rows.view_of(example, loaded.processor))
         except ParseFailure:
             found.append(False)
             continue
@@ -32,8 +32,18 @@ def hits(
     return found
 
 
-def answer(rows: Sequence[dict[str, Any]], loaded: Loaded, new_tokens: int) -> list[str]:
-    """Greedy answers to prompt rows, pictures included where the model takes them."""
+def answer(
+    rows: Sequence[dict[str, Any]],
+    loaded: Loaded,
+    new_tokens: int,
+    *,
+    temperature: float = 0.0,
+    sampler: Sampler | None = None,
+) -> list[str]:
+    """Answers to prompt rows, pictures included where the model takes them; greedy at temperature 0.
+
+    `sampler` is used for text models where one is given, so that its caches and graphs are kept between calls.
+    """
     import torch
 
     texts = [
@@ -41,21 +51,26 @@ def answer(rows: Sequence[dict[str, Any]], loaded: Loaded, new_tokens: int) -> l
     ]
     tokenizer = loaded.tokenizer
     if not loaded.vision:
-        sampler = Sampler(
-            loaded.model, end_ids=end_ids(loaded), pad_id=tokenizer.pad_token_id, context=4096, graph=False
+        sampler = sampler or Sampler(
+            loaded.model, end_ids=end_ids(loaded), pad_id=tokenizer.pad_token_id, context=4096, graph=False, merge=False
         )
         prompts = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
-        drawn = sampler.draw(prompts, new_tokens=new_tokens, temperature=0)
+        drawn = sampler.draw(prompts, new_tokens=new_tokens, temperature=temperature)
         return [tokenizer.decode(sample.ids, skip_special_tokens=True) for sample in drawn]
-    pictures = [[training.pillow(p["bytes"]) for p in row["images"]] for row in rows]
+    pictures = [[training_rows.pillow(p["bytes"]) for p in row["images"]] for row in rows]
     tokenizer.padding_side = "left"
     inputs = loaded.processor(text=texts, images=pictures, padding=True, return_tensors="pt")
     inputs = inputs.to(loaded.model.device)
+    how: dict[str, Any] = {"do_sample": temperature > 0}
+    if temperature > 0:
+        how |= {"temperature": temperature, "top_k": 0, "top_p": 1.0}
     was_training = loaded.model.training
     loaded.model.eval()
-    with torch.no_grad():
-        out = loaded.model.generate(**inputs, max_new_tokens=new_tokens, do_sample=False)
-    loaded.model.train(was_training)
+    try:
+        with torch.no_grad():
+            out = loaded.model.generate(**inputs, max_new_tokens=new_tokens, **how)
+    finally:
+        loaded.model.train(was_training)
     width = inputs["input_ids"].shape[1]
     return list(tokenizer.batch_decode(out[:, width:], skip_special_tokens=True))
 

@@ -37,7 +37,7 @@ def check_pictures(
 ) -> Pictures:  # fmt: skip
     """Whether the template will render as many marks as there are pictures.
 
-    A mark is a part of type image (or image_url); a word such as `<image>` that stands in a text is text. Marks in turns
+    A mark is a part of type image (or image_url), or one with that key and no type; a word such as `<image>` that stands in a text is text. Marks in turns
     of other roles than `roles` vanish when the template is applied, and their pictures land at other marks.
     """
     rendered = sum(_marks(m) for m in messages if m.get("role") in roles)
@@ -83,7 +83,9 @@ def _parts(message: Message) -> list[Mapping[str, Any]]:
 
 
 def _is_mark(part: Mapping[str, Any]) -> bool:
-    return part.get("type") in ("image", "image_url", "input_image")
+    if "type" not in part:  # templates ask for the key as well
+        return "image" in part or "image_url" in part
+    return part["type"] in ("image", "image_url", "input_image")
 
 
 def _marks(message: Message) -> int:

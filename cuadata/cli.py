@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),
     "schema": ("cuadata.commands.schema", "Print the JSON Schema of a type, or write them all."),
     "stats": ("cuadata.commands.stats", "What is in a dataset: rows, bytes, and how often each kind occurs."),
+    "train": ("cuadata.commands.train", "Train a LoRA by SFT, rejection sampling or GRPO; merge it; put it on a Hub."),
     "verify": ("cuadata.commands.verify", "Prove that published labels still hold; measure what the gates catch."),
 }
 
@@ -98,10 +99,10 @@ def cuadata(version: bool = typer.Option(False, "--version", help="Print the ver
         raise typer.Exit
 
 
-def main() -> None:
+def main(program: typer.Typer = app) -> None:
     """Run a command; a user's mistake is one sentence on stderr, never a traceback."""
     try:
-        app()
+        program()
     except (ValueError, KeyError, FileNotFoundError, FileExistsError, NotADirectoryError, PermissionError) as error:
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
         typer.echo(f"cuadata: {words}", err=True)

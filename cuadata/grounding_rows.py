@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cuadata import training
+from cuadata import training_rows
 from cuadata.contracts import Format
 from cuadata.rows import Example
 from cuadata.schema import to_row
@@ -13,8 +13,9 @@ from cuadata.training import Loaded
 
 
 def prompt_row(example: Example, form: Format, loaded: Loaded) -> dict[str, Any]:
-    """Prompt, picture and what a reward needs: target and reference boxes, viewport and picture size in plain values."""
-    row = training.answer_row(example, form, loaded.processor)
+    """Prompt, picture and what a reward needs: target and reference boxes, sizes, the processor's bounds, in plain values."""
+    view = training_rows.view_of(example, loaded.processor)
+    row = training_rows.answer_row(example, form, loaded.processor)
     plain = to_row(example)
     return {
         "prompt": row["prompt"],
@@ -26,6 +27,8 @@ def prompt_row(example: Example, form: Format, loaded: Loaded) -> dict[str, Any]
         "relation": example.relation,
         "image_size": [example.image_width, example.image_height],
         "viewport": [example.viewport_width, example.viewport_height],
+        "min_pixels": view.min_pixels,
+        "max_pixels": view.max_pixels,
     }
 
 
@@ -36,4 +39,5 @@ def prompts_with_columns(examples: Iterable[Example], form: Format, loaded: Load
     names = ("action", "target", "references", "relation", "image_size", "viewport")
     features: dict[str, Any] = {name: Json() for name in names}
     features |= {"prompt": List(Json()), "images": List(Image()), "id": Value("string")}
+    features |= {"min_pixels": Value("int64"), "max_pixels": Value("int64")}
     return Dataset.from_list([prompt_row(example, form, loaded) for example in examples], features=Features(features))

@@ -1,4 +1,4 @@
-"""A dataset repository on a Hub: every call has a time limit, is tried again where that may help, and fails in words.
+"""A dataset or model repository on a Hub: every call has a time limit, is tried again where that may help, and fails in words.
 
 The Hub is whatever `HF_ENDPOINT` names when `huggingface_hub` is first imported.
 """
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from cuadata.hub_plan import Visibility
 
@@ -55,12 +55,15 @@ class RemoteFile:
 
 
 class Remote:
-    """One dataset repository. The token is the user's own, as `hf auth login` or HF_TOKEN set it; it is never shown."""
+    """One repository, of a dataset or a model. The token is the user's own, as `hf auth login` or HF_TOKEN set it; it is never shown."""
 
-    def __init__(self, repo: str, *, limits: Limits | None = None) -> None:
+    def __init__(
+        self, repo: str, *, limits: Limits | None = None, kind: Literal["dataset", "model"] = "dataset"
+    ) -> None:
         from huggingface_hub import HfApi
 
         self.repo = repo
+        self.kind = kind
         self.limits = limits or Limits()
         self.api = HfApi()
         self.endpoint: str = self.api.endpoint
@@ -79,14 +82,14 @@ class Remote:
         return ("private" if private else "public"), info.sha
 
     def _info(self) -> Any:
-        return self.api.repo_info(self.repo, repo_type="dataset", timeout=self.limits.silence)
+        return self.api.repo_info(self.repo, repo_type=self.kind, timeout=self.limits.silence)
 
     def create(self, *, private: bool) -> None:
         """Make the repository. One that has come to be in the meantime is no error: the visibility is read back next."""
         try:
             self._call(
                 "creating the repository",
-                lambda: self.api.create_repo(self.repo, repo_type="dataset", private=private),
+                lambda: self.api.create_repo(self.repo, repo_type=self.kind, private=private),
             )
         except RemoteError as error:
             if error.status != 409:
@@ -97,7 +100,7 @@ class Remote:
         from huggingface_hub.hf_api import RepoFile
 
         def listed() -> dict[str, RemoteFile]:
-            tree = self.api.list_repo_tree(self.repo, repo_type="dataset", revision=commit, recursive=True)
+            tree = self.api.list_repo_tree(self.repo, repo_type=self.kind, revision=commit, recursive=True)
             return {
                 one.path: RemoteFile(oid=one.blob_id, sha256=one.lfs.sha256 if one.lfs else None, size=one.size)
                 for one in tree
@@ -111,7 +114,7 @@ class Remote:
 
         def got() -> bytes:
             with tempfile.TemporaryDirectory() as folder:
-                file = self.api.hf_hub_download(self.repo, path, repo_type="dataset", revision=commit, local_dir=folder)
+                file = self.api.hf_hub_download(self.repo, path, repo_type=self.kind, revision=commit, local_dir=folder)
                 return Path(file).read_bytes()
 
         return self._call(f"reading {path}", got)
@@ -121,7 +124,7 @@ class Remote:
         seconds = self.limits.call + addition.upload_info.size / _SLOWEST
         self._call(
             f"uploading {addition.path_in_repo}",
-            lambda: self.api.preupload_lfs_files(self.repo, [addition], repo_type="dataset", num_threads=1),
+            lambda: self.api.preupload_lfs_files(self.repo, [addition], repo_type=self.kind, num_threads=1),
             seconds=seconds,
         )
 
@@ -133,7 +136,7 @@ class Remote:
                 self.repo,
                 operations,
                 commit_message=message,
-                repo_type="dataset",
+                repo_type=self.kind,
                 parent_commit=parent,
                 num_threads=1,
             )
@@ -143,14 +146,14 @@ class Remote:
 
     def tags(self) -> dict[str, str]:
         """Tag -> the commit that it names."""
-        refs = self._call("listing the tags", lambda: self.api.list_repo_refs(self.repo, repo_type="dataset"))
+        refs = self._call("listing the tags", lambda: self.api.list_repo_refs(self.repo, repo_type=self.kind))
         return {tag.name: tag.target_commit for tag in refs.tags}
 
     def tag(self, name: str, commit: str) -> None:
         """Name a commit; a tag that is there already is left as it is."""
         self._call(
             f"setting the tag {name}",
-            lambda: self.api.create_tag(self.repo, tag=name, revision=commit, repo_type="dataset", exist_ok=True),
+            lambda: self.api.create_tag(self.repo, tag=name, revision=commit, repo_type=self.kind, exist_ok=True),
         )
 
     def call(self, what: str, function: Callable[[], T], *, seconds: float) -> T:
@@ -185,7 +188,7 @@ class Remote:
         told = {
             401: "does not know this user; log in with `hf auth login`, or set HF_TOKEN to a token that may write",
             403: f"does not let this token write to {self.repo}; use a token with write access to it",
-            404: f"has no dataset {self.repo}, or does not show it to this token",
+            404: f"has no {self.kind} {self.repo}, or does not show it to this token",
             409: f"says that {self.repo} has changed in the meantime; run the same command again",
             412: f"says that {self.repo} has changed in the meantime; run the same command again",
             429: f"asks to slow down; run the same command again in {max(wait, 1):.0f} s",

@@ -93,6 +93,31 @@ class Groups:
                 groups[place] = group
         return groups
 
+    def metrics(self, drawn: Sequence[Group]) -> dict[str, float]:
+        """Mean terms of the groups drawn for a batch, shares without spread, seconds by part; counts begin anew."""
+        every = [terms for group in drawn for terms in group.terms]
+        tally = self.tally
+        found = {
+            f"terms/{name}": sum(terms.get(name, 0.0) for terms in every) / len(every)
+            for name in sorted({name for terms in every for name in terms})
+        }
+        found["groups/flat_share"] = tally.flat / max(tally.groups, 1)
+        found["groups/drawn_again"] = float(tally.drawn_again)
+        found["groups/flat_left"] = sum(not group.spread for group in drawn) / len(drawn)
+        found |= {f"seconds/{part}": seconds for part, seconds in tally.seconds.items()}
+        self.tally = Tally(passes=tally.passes)
+        return found
+
+    def state(self) -> Any:
+        """What a checkpoint keeps: pass rates, and where the random order stands."""
+        return {"passes": list(self.tally.passes.items()), "random": self._chance.getstate()}
+
+    def restore(self, state: Any) -> None:
+        """Take up what `state` gave, after a way through JSON."""
+        self.tally.passes = {key: list(held) for key, held in state["passes"]}
+        version, inner, gauss = state["random"]
+        self._chance.setstate((version, tuple(inner), gauss))
+
     def key(self, row: Mapping[str, Any]) -> Any:
         """What tells tasks apart: the row's id, else its seed."""
         return row.get("id", row.get("seed"))

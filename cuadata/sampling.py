@@ -1,8 +1,10 @@
-"""Draw many completions at once: a static cache and, on a GPU, one CUDA graph a token.
+"""Draw many completions at once: prompts read once, LoRA merged, a static cache and, on a GPU, one CUDA graph a token.
 
 A small model spends most of a `generate` step launching kernels, not computing. The decode step of a fixed batch is
-therefore captured once as a CUDA graph over static buffers and replayed for every token; weights that an optimiser
-updates in place need no new capture. On a CPU the same loop runs without a graph.
+therefore captured once as a CUDA graph over static buffers and replayed for every token; on a CPU the same loop runs
+without a graph. A prompt that stands several times in a batch, as in a group of completions, is read once and its keys and
+values are copied to its rows. LoRA is merged into a copy of the base model (`cuadata.merging`), which halves the kernels of
+a layer and leaves the trained weights alone.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
+
+from cuadata import merging
 
 if typing.TYPE_CHECKING:
     import torch
@@ -28,17 +32,30 @@ class Sample:
 class Sampler:
     """Samples from a causal language model, PEFT-wrapped or plain; prompts are padded on the left.
 
-    `context` is the most tokens a prompt and its completion may have together: the size of the static cache.
+    `context` is the most tokens a prompt and its completion may have together: the size of the static cache. `graph`,
+    `share` and `merge` turn the three means of speed off, to measure them. `dtype` is that of the merged copy; None: that
+    of the weights.
     """
 
     def __init__(
-        self, model: Any, *, end_ids: Sequence[int], pad_id: int, context: int = 1024, graph: bool = True
+        self,
+        model: Any,
+        *,
+        end_ids: Sequence[int],
+        pad_id: int,
+        context: int = 1024,
+        graph: bool = True,
+        share: bool = True,
+        merge: bool = True,
+        dtype: torch.dtype | None = None,
     ) -> None:
         self.model = model
         self.end_ids = tuple(end_ids)
         self.pad_id = pad_id
         self.context = context
         self.use_graph = graph and next(model.parameters()).is_cuda
+        self.share = share
+        self._merged = merging.Merged(model, dtype) if merge and merging.can_merge(model) else None
         self._decoders: dict[tuple[int, int], _Decoder] = {}
 
     def draw(
@@ -65,14 +82,16 @@ class Sampler:
     def _draw(self, prompts: Sequence[Sequence[int]], new_tokens: int, temperature: float) -> list[Sample]:
         import torch
 
+        if self._merged is not None:
+            self._merged.refresh()
         # Few sizes, so that few graphs are captured: the cache's length is rounded up.
         length = min(self.context, -(-(max(map(len, prompts)) + new_tokens) // 64) * 64)
         key = (len(prompts), length)
         if key not in self._decoders:
             self._decoders.clear()  # a decoder holds a cache: one at a time
-            self._decoders[key] = _Decoder(self.model, *key)
+            self._decoders[key] = _Decoder(self._merged.model if self._merged else self.model, *key)
         decoder = self._decoders[key]
-        decoder.prefill(prompts, self.pad_id, temperature)
+        decoder.prefill(prompts, self.pad_id, temperature, self.share)
         ends = torch.tensor(self.end_ids, device=decoder.token.device)
         tokens, logprobs = [decoder.token.clone()], [decoder.logprob.clone()]
         finished = torch.isin(decoder.token[:, 0], ends)
@@ -113,38 +132,49 @@ class _Decoder:
         self.lowest = torch.finfo(dtype).min
         self.graph: Any = None
 
-    def prefill(self, prompts: Sequence[Sequence[int]], pad_id: int, temperature: float) -> None:
-        """Read the prompts into the cache and draw the first token."""
+    def prefill(self, prompts: Sequence[Sequence[int]], pad_id: int, temperature: float, share: bool) -> None:
+        """Read the prompts into the cache, equal ones once, and draw the first token of every row."""
+        import torch
+        from transformers import DynamicCache
+
+        keys = [tuple(prompt) if share else (place, *prompt) for place, prompt in enumerate(prompts)]
+        place_of = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        rows = torch.tensor([place_of[key] for key in keys], device=self.token.device)
+        ids, real = self._padded([prompts[keys.index(key)] for key in place_of], pad_id)
+        width = ids.shape[1]
+        causal = torch.ones(width, width, dtype=torch.bool, device=ids.device).tril()
+        seen = causal[None, None] & real[:, None, None, :]
+        seen = seen | torch.eye(width, dtype=torch.bool, device=ids.device)  # a padded place sees itself: no NaN rows
+        mask = torch.full(seen.shape, self.lowest, dtype=self.mask.dtype, device=ids.device).masked_fill_(seen, 0)
+        position = (real.long().cumsum(1) - 1).clamp_min(0)
+        read = DynamicCache(config=self.model.config)
+        logits = self._forward(ids, mask, position, read)
+        for number, (layer, held) in enumerate(zip(read.layers, self.cache.layers, strict=True)):
+            if held.is_initialized:
+                held.reset()
+            self.cache.update(layer.keys.index_select(0, rows), layer.values.index_select(0, rows), number)
+        self.temperature.fill_(temperature)
+        self.mask.fill_(self.lowest)
+        self.mask[..., :width].masked_fill_(real[rows][:, None, None, :], 0)
+        self.slot.fill_(width)
+        self.position.copy_(position[rows, -1:] + 1)
+        self._choose(logits[rows])
+
+    def _padded(self, prompts: Sequence[Sequence[int]], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Token ids padded on the left, and which of them are real; both (prompts, longest)."""
         import torch
 
-        device = self.token.device
         width = max(map(len, prompts))
-        ids = torch.full((self.batch, width), pad_id, dtype=torch.long)
-        real = torch.zeros((self.batch, width), dtype=torch.bool)
+        ids = torch.full((len(prompts), width), pad_id, dtype=torch.long)
+        real = torch.zeros((len(prompts), width), dtype=torch.bool)
         for row, prompt in enumerate(prompts):
             ids[row, width - len(prompt) :] = torch.tensor(list(prompt))
             real[row, width - len(prompt) :] = True
-        ids, real = ids.to(device), real.to(device)
-        for layer in self.cache.layers:
-            if layer.is_initialized:
-                layer.reset()
-        causal = torch.ones(width, width, dtype=torch.bool, device=device).tril()
-        seen = causal[None, None] & real[:, None, None, :]
-        seen = seen | torch.eye(width, dtype=torch.bool, device=device)  # a padded place sees itself: no NaN rows
-        mask = torch.full((self.batch, 1, width, self.length), self.lowest, dtype=self.mask.dtype, device=device)
-        mask[..., :width].masked_fill_(seen, 0)
-        position = (real.long().cumsum(1) - 1).clamp_min(0)
-        self.temperature.fill_(temperature)
-        out = self._forward(ids, mask, position)
-        self.mask.fill_(self.lowest)
-        self.mask[..., :width].masked_fill_(real[:, None, None, :], 0)
-        self.slot.fill_(width)
-        self.position.copy_(position[:, -1:] + 1)
-        self._choose(out)
+        return ids.to(self.token.device), real.to(self.token.device)
 
-    def _forward(self, ids: torch.Tensor, mask: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+    def _forward(self, ids: torch.Tensor, mask: torch.Tensor, position: torch.Tensor, cache: Any) -> torch.Tensor:
         out = self.model(
-            input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=self.cache, use_cache=True,
+            input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=cache, use_cache=True,
             logits_to_keep=1,
         )  # fmt: skip
         return typing.cast("torch.Tensor", out.logits[:, -1].float())
@@ -162,7 +192,7 @@ class _Decoder:
 
     def _advance(self) -> None:
         self.mask.index_fill_(3, self.slot, 0)
-        logits = self._forward(self.token, self.mask, self.position)
+        logits = self._forward(self.token, self.mask, self.position, self.cache)
         self.slot.add_(1)
         self.position.add_(1)
         self._choose(logits)

@@ -6,12 +6,14 @@
 Stages: the base; SFT on 20 oracle demonstrations; SFT on the model's own successes (rejection sampling, begun with
 20 demonstrations where the base has no success); GRPO from the SFT adapter with the exact and with the default reward, over
 seeds, KL weights and group sizes. Each is evaluated on the fixed test seeds, turn by turn on the live page with a budget of
-ten actions, and compared with the SFT stage in a paired test. An arm is a process of its own; a finished arm is not run again.
+ten actions, and compared with the SFT stage in a paired test. An arm is a process of its own. A finished arm is not run
+again, an interrupted one goes on from its last checkpoint, and the table names the arms that were not run.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -28,16 +30,20 @@ from cuadata.types import Action
 
 app = typer.Typer(add_completion=False)
 FORMAT = "axtree"
-#: GRPO arms: reward terms, seed, KL weight, group size; 512 completions a step in all of them.
+#: TRL warns at every start that `rollout_func` may change; the trainer is pinned to versions where it works.
+ENV = {**os.environ, "TRL_EXPERIMENTAL_SILENCE": "1"}
+EXACT = "exact:1,raw:0.5,ended:0.1"
+#: GRPO arms: reward terms, seed, and what differs; the same number of completions a step in all of them.
 ARMS: dict[str, dict[str, Any]] = {
-    **{f"exact-{seed}": {"terms": "exact:1,raw:0.5,ended:0.1", "seed": seed} for seed in range(3)},
+    **{f"exact-{seed}": {"terms": EXACT, "seed": seed} for seed in range(3)},
     **{f"default-{seed}": {"terms": "default:1,ended:0.1", "seed": seed} for seed in range(3)},
     "exact-only": {"terms": "exact:1,ended:0.1", "seed": 0},
-    "exact-flat": {"terms": "exact:1,raw:0.5,ended:0.1", "seed": 0, "rounds": 0},
-    "exact-beta0.02": {"terms": "exact:1,raw:0.5,ended:0.1", "seed": 0, "beta": 0.02},
-    "exact-beta0.1": {"terms": "exact:1,raw:0.5,ended:0.1", "seed": 0, "beta": 0.1},
-    "exact-group4": {"terms": "exact:1,raw:0.5,ended:0.1", "seed": 0, "group": 4},
+    "exact-flat": {"terms": EXACT, "seed": 0, "rounds": 0},  # groups without spread are left in; beta 0 is exact-0
+    "exact-beta0.02": {"terms": EXACT, "seed": 0, "beta": 0.02},
+    "exact-beta0.1": {"terms": EXACT, "seed": 0, "beta": 0.1},
+    "exact-group4": {"terms": EXACT, "seed": 0, "group": 4},  # groups of 16 are exact-0
 }
+EVERY = ("base", "sft", "self", *ARMS)
 
 
 def demonstration(row: dict[str, Any]) -> str:
@@ -180,46 +186,65 @@ def report(episodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def trainer(name: str, *words: object) -> None:
     """Run a trainer as its own program."""
-    subprocess.run([sys.executable, "-m", f"cuadata.train.{name}", *map(str, words)], check=True)
+    subprocess.run([sys.executable, "-m", f"cuadata.train.{name}", *map(str, words)], check=True, env=ENV)
 
 
 def supervised(out: Path, base: str, demos: int, steps: int, flags: Sequence[str], folder: str = "sft") -> Path:
     """SFT on oracle demonstrations of the first training seeds."""
     where = out / folder
+    if (where / "adapter" / "run.json").exists():
+        return where / "adapter"
     rows = read(out / "train.jsonl")[:demos]
     where.mkdir(parents=True, exist_ok=True)
     shown = [{**row, "completion": [{"role": "assistant", "content": demonstration(row)}]} for row in rows]
     (where / "demonstrations.jsonl").write_text("".join(json.dumps(row) + "\n" for row in shown))
     trainer("sft", "--base", base, "--data", where / "demonstrations.jsonl", "--out", where / "adapter", "--steps", steps,
-            "--lr", 5e-4, *flags)  # fmt: skip
+            "--lr", 5e-4, "--resume", *flags)  # fmt: skip
     return where / "adapter"
 
 
-def own_successes(out: Path, base: str, steps: int, samples: int, tasks: int, flags: Sequence[str]) -> Path:
-    """SFT on what the model solved by itself, after 20 demonstrations where it solves nothing."""
+def own_successes(
+    out: Path, base: str, steps: int, samples: int, tasks: int, demos: int, flags: Sequence[str]
+) -> Path:  # fmt: skip
+    """SFT on what the model solved by itself, after at most 20 demonstrations where it solves nothing."""
     where = out / "self"
     rows = where / "tasks.jsonl"
     where.mkdir(parents=True, exist_ok=True)
-    rows.write_text("".join(json.dumps(row) + "\n" for row in read(out / "train.jsonl")[200 : 200 + tasks]))
-    common = ("--base", base, "--rows", rows, "--samples", samples, "--steps", steps, "--lr", 5e-4)
+    rows.write_text("".join(json.dumps(row) + "\n" for row in read(out / "train.jsonl")[-tasks:]))
+    common = ("--base", base, "--rows", rows, "--samples", samples, "--steps", steps, "--lr", 5e-4, *flags)
+    begun = where / "begun_with.json"
+    if not begun.exists():
+        # Exit code 1 says that no answer was accepted; anything else is a fault and stops the arm.
+        try:
+            trainer("rejection", *common, "--out", where / "from_base", "--rounds", 1)
+            words, adapter = "its own successes alone", where / "from_base" / "round0" / "adapter"
+        except subprocess.CalledProcessError as error:
+            if error.returncode != 1:
+                raise
+            demos = min(demos, 20)
+            words, adapter = f"{demos} oracle demonstrations", supervised(out, base, demos, steps, flags, "self/begin")
+        begun.write_text(json.dumps({"begun_with": words, "adapter": str(adapter)}) + "\n")
     try:
-        trainer("rejection", *common, "--out", where / "from_base", "--rounds", 1)
-        begun, adapter = "its own successes alone", where / "from_base" / "round0" / "adapter"
-    except subprocess.CalledProcessError:
-        begun, adapter = "20 oracle demonstrations", supervised(out, base, 20, steps, flags, "self/begin")
-    (where / "begun_with.json").write_text(json.dumps({"begun_with": begun}) + "\n")
-    trainer("rejection", *common, "--adapter", adapter, "--out", where, "--rounds", 2)
-    return where / "round1" / "adapter"
+        trainer(
+            "rejection", *common, "--adapter", json.loads(begun.read_text())["adapter"], "--out", where, "--rounds", 2
+        )
+    except subprocess.CalledProcessError as error:
+        if error.returncode != 1:
+            raise
+    rounds = sorted(where.glob("round*/adapter/run.json"))
+    return rounds[-1].parent if rounds else Path(json.loads(begun.read_text())["adapter"])
 
 
 def reinforced(out: Path, base: str, name: str, steps: int, prompts: int, flags: Sequence[str]) -> Path:
     """One GRPO arm from the SFT adapter."""
     arm = ARMS[name]
     group = arm.get("group", 16)
+    if (out / name / "adapter" / "run.json").exists():
+        return out / name / "adapter"
     trainer("grpo", "--base", base, "--adapter", out / "sft" / "adapter", "--rows", out / "train.jsonl", "--format", FORMAT,
             "--terms", arm["terms"], "--seed", arm["seed"], "--beta", arm.get("beta", 0.0), "--group", group,
             "--prompts", prompts * 16 // group, "--steps", steps, "--rounds", arm.get("rounds", 2),
-            "--microbatch", min(128, prompts * 16),
+            "--microbatch", min(128, prompts * 16), "--resume",
             "--out", out / name / "adapter", *flags)  # fmt: skip
     return out / name / "adapter"
 
@@ -268,7 +293,14 @@ def summary(out: Path) -> dict[str, Any]:
         for name in found
         if name.replace("exact", "default") in found and name.startswith("exact-")
     }
-    return {"arms": held, "against_sft": against, "exact_against_default": criterion}
+    begun = out / "self" / "begun_with.json"
+    return {
+        "arms": held,
+        "against_sft": against,
+        "exact_against_default": criterion,
+        "self_begun_with": json.loads(begun.read_text())["begun_with"] if "self" in held else None,
+        "not_run": [name for name in EVERY if name not in found],
+    }
 
 
 def table(held: dict[str, Any]) -> str:
@@ -286,6 +318,9 @@ def table(held: dict[str, Any]) -> str:
             f"| {name} | {100 * exact['rate']:.1f} ({span}) | {100 * arm['default']['rate']:.1f} | {against} | {arm['loops']} "
             f"| {arm['actions_mean']:.1f} | {sizes} |"
         )
+    lines += [f"| {name} | not run | | | | | |" for name in held["not_run"]]
+    if held["self_begun_with"]:
+        lines += ["", f"`self` was begun with {held['self_begun_with']}."]
     return "\n".join(lines)
 
 
@@ -294,9 +329,7 @@ def main(
     out: Path = typer.Option(Path("runs/ladder"), help="where everything goes"),
     base: str = typer.Option("", help="folder of SmolLM2-135M-Instruct, or any chat model"),
     family: str = typer.Option("miniwob-click-checkboxes", help="or miniwob-enter-text, miniwob-click-menu-2"),
-    arms: str = typer.Option(
-        "base,sft,self," + ",".join(ARMS), help="arms to run, by comma; sft is needed by the others"
-    ),
+    arms: str = typer.Option(",".join(EVERY), help="arms to run, by comma; the GRPO arms need sft"),
     parallel: int = typer.Option(1, help="GRPO arms at once on the one GPU"),
     demos: int = typer.Option(20, help="oracle demonstrations of the SFT stage"),
     steps: int = typer.Option(45, help="GRPO steps"),
@@ -309,9 +342,16 @@ def main(
     """Climb the ladder, or the part of it that is still missing."""
     began = time.perf_counter()
     if tiny:
-        base, tasks, test, demos, steps, arms = _tiny(out), 40, 8, 8, 2, "base,sft,exact-0,default-0"
+        base, tasks, test, demos, steps = _tiny(out), 12, 4, 4, 2
+        arms = "base,sft,exact-0,default-0" if arms == ",".join(EVERY) else arms
+        new_tokens = min(new_tokens, 8)
+    if unknown := set(arms.split(",")) - set(EVERY):
+        raise typer.BadParameter(f"no arm is named {', '.join(sorted(unknown))}; there are: {', '.join(EVERY)}")
+    if not base:
+        raise typer.BadParameter("give --base, or --tiny to see that the command runs")
+    _same_run(out, {"base": base, "family": family, "demos": demos, "steps": steps, "tasks": tasks, "test": test})
     flags = ["--no-bf16"] if not _cuda() else []
-    prompts, batch = (2, 8) if tiny else (32, 200)
+    prompts, batch = (1, 4) if tiny else (32, 200)
     write_rows(out, family, tasks, test)
     run = {
         "out": out,
@@ -330,22 +370,35 @@ def main(
     wanted = [name for name in arms.split(",") if not (out / name / "report.json").exists()]
     first = [name for name in wanted if name in ("base", "sft")]
     rest = [name for name in wanted if name not in first]
-    for group in [first[i : i + 1] for i in range(len(first))] + [
-        rest[i : i + parallel] for i in range(0, len(rest), parallel)
-    ]:
-        words = [sys.executable, __file__, "--out", str(out), "--base", base, "--family", family, "--steps", str(steps)]
-        words += ["--demos", str(demos), "--tasks", str(tasks), "--test", str(test), "--new-tokens", str(new_tokens)]
-        running = [subprocess.Popen([*words, "--only", name, *(["--tiny"] if tiny else [])]) for name in group]
+    words = [sys.executable, __file__, "--out", str(out), "--base", base, "--family", family, "--steps", str(steps)]
+    words += ["--demos", str(demos), "--tasks", str(tasks), "--test", str(test), "--new-tokens", str(new_tokens)]
+    words += ["--tiny"] if tiny else []
+    failed = []
+    for group in [*([name] for name in first), *(rest[i : i + parallel] for i in range(0, len(rest), parallel))]:
+        running = [subprocess.Popen([*words, "--only", name]) for name in group]
         for name, process in zip(group, running, strict=True):
-            typer.echo(
-                f"{name}: {'done' if process.wait() == 0 else 'FAILED'} after {time.perf_counter() - began:.0f} s",
-                err=True,
-            )
+            failed += [name] if process.wait() else []
+            told = "FAILED" if name in failed else "done"
+            typer.echo(f"{name}: {told} after {time.perf_counter() - began:.0f} s", err=True)
     held = summary(out)
     (out / "results.json").write_text(json.dumps(held, indent=2) + "\n")
     (out / "table.md").write_text(table(held) + "\n")
     typer.echo(table(held))
     _figure(out, held)
+    if failed:
+        typer.echo(f"failed: {', '.join(failed)}; the same command goes on with them", err=True)
+        raise typer.Exit(1)
+
+
+def _same_run(out: Path, asked: dict[str, Any]) -> None:
+    """Arms are compared, so a folder holds arms of one setting; BadParameter where another is asked for."""
+    path = out / "setting.json"
+    if not path.exists():
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(asked, indent=2) + "\n")
+    held = json.loads(path.read_text())
+    if other := {name: held.get(name) for name in asked if held.get(name) != asked[name]}:
+        raise typer.BadParameter(f"{out} holds a ladder with {other}; give another --out")
 
 
 def climb(
@@ -364,13 +417,12 @@ def climb(
     """Train one arm and evaluate it."""
     adapter: Path | None = None
     if name == "sft":
-        adapter = supervised(out, base, demos, 4 if tiny else 150, flags)
+        adapter = supervised(out, base, demos, 2 if tiny else 150, flags)
     elif name == "self":
-        adapter = own_successes(out, base, 60, 8, 500, flags)
+        steps, samples, tasks = (2, 2, 4) if tiny else (60, 8, 500)
+        adapter = own_successes(out, base, steps, samples, tasks, demos, flags)
     elif name in ARMS:
         adapter = reinforced(out, base, name, steps, prompts, [*flags, "--new-tokens", str(new_tokens), "--lr", "1e-4"])
-    elif name != "base":
-        raise typer.BadParameter(f"no arm is named {name}; there are: base, sft, self, {', '.join(ARMS)}")
     judge(out, base, name, adapter, batch, new_tokens)
 
 

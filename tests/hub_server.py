@@ -1,4 +1,4 @@
-"""A small HTTP server that speaks as much of the Hub's protocol as publishing and loading a dataset need, with faults.
+"""A small HTTP server that speaks as much of the Hub's protocol as publishing and loading need, with faults.
 
 Large files lie on disk, so that the server's memory says nothing about the client's. Xet is another protocol: clients
 set HF_HUB_DISABLE_XET=1. Run as a program it prints its address and serves until its input closes.
@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-_LARGE = (".parquet", ".bin", ".png")
+_LARGE = (".parquet", ".bin", ".png", ".safetensors")
 
 
 @dataclass
@@ -423,7 +423,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.answer(200, {"type": "user", "name": "tester", "orgs": [], "auth": token})
 
 
-_REPO = r"/api/datasets/([^/]+/[^/]+)"
+_REPO = r"/api/(?:datasets|models)/([^/]+/[^/]+)"
 _ROUTES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"/api/repos/create", _Handler.create),
     (r"/api/validate-yaml", _Handler.fine),
@@ -436,8 +436,8 @@ _ROUTES: tuple[tuple[str, Callable[..., None]], ...] = (
     (rf"{_REPO}/commit/main", _Handler.commit),
     (rf"{_REPO}/refs", _Handler.refs),
     (rf"{_REPO}/tag/([^/]+)", _Handler.tag),
-    (r"/datasets/([^/]+/[^/]+)\.git/info/lfs/objects/batch", _Handler.batch),
-    (r"/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", _Handler.resolve),
+    (r"(?:/datasets)?/([^/]+/[^/]+)\.git/info/lfs/objects/batch", _Handler.batch),
+    (r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", _Handler.resolve),
 )
 
 

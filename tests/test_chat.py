@@ -50,6 +50,7 @@ def test_pictures_of_a_tool_move_to_a_user_turn(cases: Path) -> None:
         ([{"role": "user", "content": [{"type": "image"}, {"type": "image"}]}], 1, "too_many_marks"),
         ([{"role": "system", "content": [{"type": "image"}]}], 1, "lost_picture"),
         ([{"role": "user", "content": "<image> is a word"}], 1, "too_few_marks"),
+        ([{"role": "user", "content": [{"image": "a.png"}, {"text": "Open mail"}]}], 1, None),
         ([{"role": "assistant", "content": None}, {"role": "user", "content": [{"type": "image_url"}]}], 1, None),
     ],
 )

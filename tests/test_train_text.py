@@ -32,6 +32,8 @@ def write_rows(path: Path, count: int = 8) -> Path:
     rows = [
         {
             "id": f"r{i}",
+            "family": "bandit",
+            "seed": i,
             "prompt": [{"role": "user", "content": f"[{i}] checkbox 'MRW'\nSelect MRW and click Submit"}],
             "completion": [{"role": "assistant", "content": f"click({i})\nclick(27)"}],
         }
@@ -60,20 +62,20 @@ def sft(base: Path, data: Path, out: Path, **options: Any) -> None:
 @pytest.fixture(scope="module")
 def phase1(qwen2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs")
-    sft(qwen2, write_rows(out / "rows.jsonl"), out / "phase1", steps=40, lr=1e-2, batch=8)
+    sft(qwen2, write_rows(out / "rows.jsonl", 4), out / "phase1", steps=20, lr=1e-2, batch=4, rank=32)
     return out / "phase1"
 
 
 def test_the_loss_falls_and_the_same_adapter_goes_on(qwen2: Path, phase1: Path, tmp_path: Path) -> None:
     first = losses(phase1)
-    assert first[-1] < 0.3 * first[0]
-    sft(qwen2, phase1.parent / "rows.jsonl", tmp_path, steps=2, lr=1e-5, batch=8, adapter=phase1)
-    assert losses(tmp_path)[0] < 0.4 * first[0], "a fresh adapter would begin at the first loss"
+    assert first[-1] < 0.5 * first[0]
+    sft(qwen2, phase1.parent / "rows.jsonl", tmp_path, steps=1, lr=1e-5, batch=4, adapter=phase1)
+    assert losses(tmp_path)[0] < 0.6 * first[0], "a fresh adapter would begin at the first loss"
     assert json.loads((tmp_path / "run.json").read_text())["dataset_sha256"]
 
 
 def test_an_answer_without_a_token_is_an_error(qwen2: Path, tmp_path: Path) -> None:
-    from cuadata import training
+    from cuadata import training, training_rows
     from cuadata.errors import DataError
 
     loaded = training.load(str(qwen2))
@@ -83,16 +85,16 @@ def test_an_answer_without_a_token_is_an_error(qwen2: Path, tmp_path: Path) -> N
         "completion": [{"role": "assistant", "content": ""}],
     }
     with pytest.raises(DataError, match="r: its answer has no token"):
-        training.with_answers_only([row], loaded, 100)
+        training_rows.with_answers_only([row], loaded, 100)
 
 
 def test_long_rows_are_left_out_whole_and_counted(qwen2: Path, tmp_path: Path) -> None:
-    from cuadata import training
+    from cuadata import training, training_rows
 
     loaded = training.load(str(qwen2))
-    rows = list(training.text_rows(write_rows(tmp_path / "rows.jsonl", 3)))
+    rows = list(training_rows.message_rows(write_rows(tmp_path / "rows.jsonl", 3), vision=False))
     rows[1]["prompt"][0]["content"] *= 50
-    kept, dropped = training.with_answers_only(rows, loaded, 200)
+    kept, dropped = training_rows.with_answers_only(rows, loaded, 200)
     assert ([row["id"] for row in kept], dropped) == (["r0", "r2"], 1)
 
 
@@ -122,30 +124,76 @@ def test_the_sampler_draws_what_generate_draws(qwen2: Path) -> None:
     )
 
 
-def high(rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[dict[str, float]]:
-    """A bandit: whether the answer clicks number 5 or above, whatever was asked."""
-    return [{"exact": float(a.startswith(("click(5", "click(6", "click(7")))} for a in answers]
+def test_prompts_read_once_and_lora_merged_change_no_probability(qwen2: Path) -> None:
+    """Log-probabilities against the adapter's own forward pass, within 1e-4, and not a bit of the trained weights moves."""
+    import torch
+    from peft import get_peft_model
 
-
-def test_grpo_raises_the_reward_of_a_bandit(qwen2: Path, phase1: Path, tmp_path: Path) -> None:
     from cuadata import training
+    from cuadata.sampling import Sampler
+
+    loaded = training.load(str(qwen2))
+    words = loaded.tokenizer
+    model = get_peft_model(loaded.model, training.lora("all-linear", rank=4, alpha=8))
+    sampler = Sampler(model, end_ids=[words.eos_token_id], pad_id=words.pad_token_id)
+    group = [
+        words(text)["input_ids"] for text in ("Select MRW and click Submit", "[18] checkbox 'MRW'") for _ in range(4)
+    ]
+    for seed in range(2):  # the second draw is after a step: the merged copy follows
+        for name, weight in model.named_parameters():
+            if "lora_B" in name:
+                torch.nn.init.normal_(weight, std=0.05)
+        before = {name: weight.clone() for name, weight in model.state_dict().items()}
+        drawn = sampler.draw(group, new_tokens=8, temperature=0.8, seed=seed)
+        assert all(torch.equal(before[name], weight) for name, weight in model.state_dict().items())
+        assert len({sample.ids for sample in drawn}) > 2, "the completions of a group are drawn apart"
+        model.eval()
+        for prompt, sample in zip(group, drawn, strict=True):
+            odds = torch.log_softmax(model(torch.tensor([prompt + list(sample.ids)])).logits[0].float() / 0.8, -1)
+            plain = [odds[len(prompt) - 1 + i, token].item() for i, token in enumerate(sample.ids)]
+            assert list(sample.logprobs) == pytest.approx(plain, abs=1e-4)
+
+
+def lower(rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[dict[str, float]]:
+    """A bandit: whether the answer begins with a lower-case letter, whatever was asked."""
+    return [{"exact": float(answer[:1].islower())} for answer in answers]
+
+
+@pytest.mark.parametrize("algorithm", ["grpo", "rloo"])
+def test_the_reward_of_a_bandit_rises(algorithm: str, qwen2: Path, tmp_path: Path) -> None:
+    import torch
+    from datasets import Dataset
+
+    from cuadata import callbacks, plan_rewards, training, training_rows
 
     grpo = room("grpo")
-    loaded = training.load(str(qwen2), adapter=str(phase1))
-    rows = training.task_rows(write_rows(tmp_path / "rows.jsonl"), loaded)
+    torch.manual_seed(0)
+    loaded = training.load(str(qwen2))
+    # Tied to embeddings as small as at the start, the logits of so narrow a model can prefer no class of tokens.
+    loaded.model.get_input_embeddings().weight.data *= 4
+    rows = training_rows.task_rows(write_rows(tmp_path / "rows.jsonl", 4), loaded)
     arguments = grpo.settings(
-        "grpo", tmp_path, max_steps=25, per_device_train_batch_size=64, num_generations=16, learning_rate=4e-3, beta=0.0,
-        temperature=1.0, max_completion_length=12, loss_type="dapo", scale_rewards="group", bf16=False, seed=0,
-        gradient_accumulation_steps=1,
+        algorithm, tmp_path, max_steps=15, per_device_train_batch_size=32, num_generations=16, learning_rate=1e-2, beta=0.0,
+        temperature=1.0, max_completion_length=2, loss_type="dapo", scale_rewards="group", bf16=False, seed=0,
+        gradient_checkpointing=False, lr_scheduler_type="constant",
     )  # fmt: skip
-    guard = grpo.band_guard(tmp_path, max_kl=100, max_loss=100, patience=3)
-    grpo.train_text(
-        loaded, rows, high, arguments, tmp_path, terms={"exact": 1.0}, peft=None, context=256, rounds=1, guard=guard
-    )  # fmt: skip
+    common: dict[str, Any] = {
+        "peft": training.lora("all-linear", rank=8, alpha=16),
+        "watchers": [callbacks.Journal(tmp_path / "log.jsonl"), callbacks.Band(tmp_path, max_kl=100, max_loss=100)],
+    }
+    if algorithm == "grpo":
+        grpo.train_text(loaded, rows, lower, arguments, terms={"exact": 1.0}, context=256, rounds=1, **common)
+    else:
+        table = Dataset.from_list([{"prompt": row["prompt"], "id": row["id"]} for row in rows])
+        grpo.train_generated(
+            loaded, table, plan_rewards.functions(lower, rows, {"exact": 1.0}), arguments, **common
+        )  # fmt: skip
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     rewards = [entry["reward"] for entry in log if "reward" in entry]
-    assert sum(rewards[-5:]) > 3 * sum(rewards[:5]) > 0
-    assert all("groups/flat_share" in entry for entry in log if "reward" in entry)
+    assert len(rewards) == 15
+    assert sum(rewards[-4:]) / 4 > sum(rewards[:2]) / 2 + 0.2, rewards
+    if algorithm == "grpo":
+        assert all("groups/flat_share" in entry for entry in log if "reward" in entry)
 
 
 def test_flat_groups_are_drawn_again() -> None:
@@ -174,3 +222,8 @@ def test_flat_groups_are_drawn_again() -> None:
     assert [group.spread for group in drawn] == [True] * 4
     assert groups.tally.flat >= 2
     assert groups.tally.drawn_again > 0
+    again = Groups(
+        Fixed(), Words(), even_tasks_are_flat, weights={"exact": 1.0}, pool=pool, new_tokens=2, temperature=1.0, rounds=4, seed=9  # type: ignore[arg-type]
+    )  # fmt: skip
+    again.restore(json.loads(json.dumps(groups.state())))
+    assert [g.row["id"] for g in again.draw(pool[:4], 4)] == [g.row["id"] for g in groups.draw(pool[:4], 4)]

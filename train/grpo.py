@@ -2,10 +2,11 @@
 
 Text models answer a task's page in one plan; the plan is played in the environment and its named reward terms, weighted on
 the command line, are the reward. Groups without spread are drawn again from other tasks (see cuadata.rollouts). Completions
-come from a static cache and a CUDA graph a token, since plain `generate` spends its time launching kernels. Vision models
-go through TRL's own generation and the pure rewards of `cuadata list rewards`; RLOO (arXiv 2402.14740) likewise.
-A guard stops the run when KL, loss or reward leave their band, and the last good adapter is kept.
-Left out: trust regions beyond clipping, value models, several GPUs for generation.
+come from cuadata.sampling, since plain `generate` spends its time launching kernels. Vision models go through TRL's own
+generation and the pure rewards of `cuadata list rewards`; RLOO (arXiv 2402.14740) likewise, on tasks too. There groups
+without spread are counted and not drawn again: choose the rows first with `cuadata select`, the difficulty filter.
+A guard stops the run when KL, loss or gradient leave their band, and the last good adapter is kept.
+Left out: trust regions beyond clipping, value models, several GPUs for one model's generation.
 
     cuadata train grpo --base models/smollm2 --adapter runs/sft --rows data/tasks.jsonl --terms exact:1 --out runs/grpo
     cuadata train grpo --base Qwen/Qwen2.5-VL-3B-Instruct --data data/spatial --format gta1 --terms gaussian_point:1 --out runs/rl
@@ -14,7 +15,7 @@ Left out: trust regions beyond clipping, value models, several GPUs for generati
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,70 +23,26 @@ from typing import Any
 
 import typer
 
-from cuadata import registry, training
+from cuadata import callbacks, cli, plan_rewards, presets, registry, reward_adapter, step_times, training, training_rows
 from cuadata.answering import end_ids
 from cuadata.errors import CallError, DataError
 from cuadata.rollouts import Groups, Scorer
 from cuadata.sampling import Sampler
 
 app = typer.Typer(add_completion=False)
+#: Rewards that need no label: what is trained on them adapts to the test inputs, and says so.
+TEST_TIME = {"region_consistency"}
 
 
-def weights(text: str) -> dict[str, float]:
-    """`raw:1,exact:1,ended:0.1` as weights by term."""
-    try:
-        return {name.strip(): float(weight) for name, weight in (part.split(":") for part in text.split(","))}
-    except ValueError as error:
-        raise CallError(
-            f"--terms '{text}' does not read as NAME:WEIGHT,NAME:WEIGHT, such as exact:1,ended:0.1"
-        ) from error
-
-
-def band_guard(out: Path, *, max_kl: float, max_loss: float, patience: int) -> Any:
-    """A callback that keeps the last adapter inside the band and stops the run after `patience` steps outside."""
-    from transformers import TrainerCallback
-
-    class Band(TrainerCallback):  # type: ignore[misc]
-        """Watches KL to the reference, loss and their finiteness."""
-
-        outside = 0
-        stopped = ""
-
-        def on_log(
-            self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **held: Any
-        ) -> None:
-            logs = logs or {}
-            kl, loss = float(logs.get("kl", 0.0)), float(logs.get("loss", 0.0))
-            good = abs(kl) <= max_kl and abs(loss) <= max_loss  # NaN compares false
-            self.outside = 0 if good else self.outside + 1
-            model = held.get("model")
-            if (
-                good
-                and model is not None
-                and "loss" in logs
-                and state.is_world_process_zero
-                and state.global_step % 10 == 0
-            ):
-                model.save_pretrained(str(out / "last_good"))
-            if self.outside >= patience:
-                self.stopped = (
-                    f"step {state.global_step}: KL {kl:.3g} (band {max_kl}), loss {loss:.3g} (band {max_loss})"
-                )
-                control.should_training_stop = True
-
-    return Band()
-
-
-def rollout(
-    groups: Groups, tokenizer: Any, by_prompt: Mapping[str, Mapping[str, Any]], size: int
-) -> Callable[..., Any]:
+def rollout(groups: Groups, by_prompt: Mapping[str, Mapping[str, Any]], size: int) -> Callable[..., Any]:
     """TRL's `rollout_func`: groups with spread, their tokens and log-probabilities, and the rewards already paid."""
 
     def draw(prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         rows = [by_prompt[json.dumps(prompts[start])] for start in range(0, len(prompts), size)]
         drawn = groups.draw(rows, size)
         flat = [(group, place) for group in drawn for place in range(size)]
-        _log(trainer, groups, drawn)
+        for name, value in groups.metrics(drawn).items():
+            trainer._metrics["train"][name].append(value)
         return {
             "prompt_ids": [list(group.row["prompt_ids"]) for group, _ in flat],
             "completion_ids": [list(group.samples[place].ids) for group, place in flat],
@@ -96,31 +53,17 @@ def rollout(
     return draw
 
 
-def _log(trainer: Any, groups: Groups, drawn: Sequence[Any]) -> None:
-    tally, metrics = groups.tally, trainer._metrics["train"]
-    names = sorted({name for group in drawn for terms in group.terms for name in terms})
-    every = [terms for group in drawn for terms in group.terms]
-    for name in names:
-        metrics[f"terms/{name}"].append(sum(terms.get(name, 0.0) for terms in every) / len(every))
-    metrics["groups/flat_share"].append(tally.flat / max(tally.groups, 1))
-    metrics["groups/drawn_again"].append(float(tally.drawn_again))
-    metrics["groups/flat_left"].append(sum(not group.spread for group in drawn) / len(drawn))
-    for part, seconds in tally.seconds.items():
-        metrics[f"seconds/{part}"].append(seconds)
-    tally.seconds.clear()
-    tally.groups = tally.flat = tally.drawn_again = 0
-
-
 def paid(completions: Sequence[Any], paid: Sequence[float], **_: Any) -> list[float]:
     """The rewards that the rollout already computed."""
     return [float(value) for value in paid]
 
 
 def train_text(
-    loaded: training.Loaded, rows: list[dict[str, Any]], scorer: Scorer, arguments: Any, out: Path, *,
-    terms: Mapping[str, float], peft: Any, context: int, rounds: int, guard: Any,
+    loaded: training.Loaded, rows: list[dict[str, Any]], scorer: Scorer, arguments: Any, *, terms: Mapping[str, float],
+    peft: Any, context: int, rounds: int, watchers: Sequence[Any], checkpoint: str | None = None,
 ) -> Any:  # fmt: skip
     """GRPO on a text model; returns the trainer, trained."""
+    import torch
     from datasets import Dataset
     from trl import GRPOTrainer
 
@@ -134,56 +77,68 @@ def train_text(
         processing_class=loaded.processor,
         peft_config=peft,
         rollout_func=lambda prompts, trainer: draw(prompts, trainer),
-        callbacks=[training.journal(out / "log.jsonl"), guard],
     )
-    sampler = Sampler(trainer.model, end_ids=end_ids(loaded), pad_id=loaded.tokenizer.pad_token_id, context=context)
+    sampler = Sampler(
+        trainer.model, end_ids=end_ids(loaded), pad_id=loaded.tokenizer.pad_token_id, context=context,
+        dtype=torch.bfloat16 if arguments.bf16 else None,
+    )  # fmt: skip
     groups = Groups(
         sampler, loaded.tokenizer, scorer, weights=terms, pool=rows, new_tokens=arguments.max_completion_length,
         temperature=arguments.temperature, rounds=rounds, seed=arguments.seed,
     )  # fmt: skip
-    draw = rollout(groups, loaded.tokenizer, by_prompt, arguments.num_generations)
-    trainer.train()
+    draw = rollout(groups, by_prompt, arguments.num_generations)
+    keep = callbacks.Keep("groups", groups.state, groups.restore, checkpoint)
+    trainer.add_callback(callbacks.attached(*watchers, keep))
+    trainer.train(resume_from_checkpoint=checkpoint)
     return trainer
 
 
-def train_vision(
-    loaded: training.Loaded, rows: Any, form: str, arguments: Any, out: Path, *, terms: Mapping[str, float], peft: Any,
-    algorithm: str, guard: Any,
+def train_generated(
+    loaded: training.Loaded, rows: Any, rewards: Sequence[Any], arguments: Any, *, peft: Any, watchers: Sequence[Any],
+    checkpoint: str | None = None,
 ) -> Any:  # fmt: skip
-    """GRPO or RLOO on a vision model with the pure rewards; returns the trainer, trained."""
+    """GRPO or RLOO with TRL's own generation, on a vision or a text model; returns the trainer, trained."""
     import trl
 
-    from cuadata.reward_adapter import trl_adapter
-
-    kind = trl.GRPOTrainer if algorithm == "grpo" else trl.RLOOTrainer
-    arguments.reward_weights = list(terms.values())
+    kind = trl.RLOOTrainer if isinstance(arguments, trl.RLOOConfig) else trl.GRPOTrainer
     trainer = kind(
         model=loaded.model,
-        reward_funcs=[trl_adapter(name, form) for name in terms],
+        reward_funcs=list(rewards),
         args=arguments,
         train_dataset=rows,
         processing_class=loaded.processor,
         peft_config=peft,
-        callbacks=[training.journal(out / "log.jsonl"), guard],
+        callbacks=[callbacks.attached(*watchers)],
     )
-    trainer.train()
+    trainer.train(resume_from_checkpoint=checkpoint)
     return trainer
 
 
 def settings(algorithm: str, out: Path, **options: Any) -> Any:
     """TRL's configuration with the defaults that bite set aside."""
-    import torch
     import trl
 
-    cuda = torch.cuda.is_available()
-    held = dict(
+    kinds = {"grpo": trl.GRPOConfig, "rloo": trl.RLOOConfig}
+    if algorithm not in kinds:
+        raise CallError(f"there is no algorithm '{algorithm}'; there are: grpo, rloo")
+    cuda = training.cuda()
+    held: dict[str, Any] = dict(
         output_dir=str(out), report_to="none", use_cpu=not cuda, dataloader_pin_memory=cuda, logging_steps=1,
-        gradient_checkpointing=False, save_strategy="no", remove_unused_columns=False, **options,
+        save_strategy="steps", save_total_limit=1, remove_unused_columns=False, **options,
     )  # fmt: skip
-    if algorithm == "rloo":
-        held = {k: v for k, v in held.items() if k not in ("loss_type", "scale_rewards", "epsilon_high")}
-        return trl.RLOOConfig(**held)
-    return trl.GRPOConfig(**held)
+    known = kinds[algorithm].__dataclass_fields__
+    return kinds[algorithm](**{name: value for name, value in held.items() if name in known})
+
+
+def shares(prompts: int, group: int, microbatch: int) -> tuple[int, int]:
+    """Completions a forward pass and process, and passes a step. CallError where groups would be torn apart."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    each = microbatch or prompts * group // world
+    if group < 2 or prompts % world or each % group and group % each or prompts * group % (each * world):
+        raise CallError(
+            f"{prompts} tasks of {group} completions do not divide into passes of {each} on {world} processes"
+        )
+    return each, prompts * group // (each * world)
 
 
 @app.command()
@@ -196,63 +151,93 @@ def grpo(
     adapter: str = typer.Option("", help="adapter to go on with; the KL is to it"),
     algorithm: str = typer.Option("grpo", help="grpo or rloo"),
     terms: str = typer.Option("exact:1", help="reward terms and weights, such as raw:1,exact:1,ended:0.1"),
-    steps: int = typer.Option(100, help="optimiser steps"),
-    prompts: int = typer.Option(32, help="tasks a step"),
-    group: int = typer.Option(16, help="completions a task"),
-    microbatch: int = typer.Option(0, help="completions a forward pass; 0: all of a step"),
-    lr: float = typer.Option(2e-5, help="learning rate"),
-    beta: float = typer.Option(0.0, help="weight of the KL to the reference"),
+    preset: str = typer.Option("", help=presets.HELP, callback=presets.apply, is_eager=True),
+    steps: int = typer.Option(100, min=1, help="optimiser steps"),
+    prompts: int = typer.Option(32, min=1, help="tasks a step, over all processes"),
+    group: int = typer.Option(16, min=2, help="completions a task"),
+    microbatch: int = typer.Option(0, min=0, help="completions a forward pass and process; 0: all of a step"),
+    lr: float = typer.Option(2e-5, min=0, help="learning rate"),
+    beta: float = typer.Option(0.0, min=0, help="weight of the KL to the reference"),
     epsilon_high: float = typer.Option(0.28, help="upper clip of the ratio"),
-    temperature: float = typer.Option(1.0, help="sampling temperature"),
-    new_tokens: int = typer.Option(64, help="longest answer"),
-    context: int = typer.Option(1024, help="longest prompt and answer together"),
-    rounds: int = typer.Option(2, help="how often groups without spread are drawn again"),
-    rank: int = typer.Option(16, help="LoRA rank, where no adapter is given"),
+    temperature: float = typer.Option(1.0, min=0.01, help="sampling temperature"),
+    new_tokens: int = typer.Option(64, min=1, help="longest answer"),
+    context: int = typer.Option(1024, min=2, help="longest prompt and answer together"),
+    rounds: int = typer.Option(2, min=0, help="how often groups without spread are drawn again"),
+    rank: int = typer.Option(16, min=1, help="LoRA rank, where no adapter is given"),
+    max_pixels: int = typer.Option(0, min=0, help="most pixels of the processed picture; 0: the processor's own"),
+    dtype: str = typer.Option("float32", help="dtype of the frozen base: float32 or bfloat16"),
+    checkpointing: bool = typer.Option(False, help="compute activations again instead of keeping them"),
     max_kl: float = typer.Option(10.0, help="band of the divergence guard"),
     max_loss: float = typer.Option(10.0, help="band of the divergence guard"),
     bf16: bool = typer.Option(True, help="compute in bfloat16"),
+    save_steps: int = typer.Option(10, min=1, help="steps between checkpoints"),
     seed: int = typer.Option(0, help="seed"),
+    resume: bool = typer.Option(False, help="go on from the last checkpoint in OUT, where there is one"),
+    force: bool = typer.Option(False, help="replace the run in OUT"),
 ) -> None:
     """Reinforce what the environment or the box rewards."""
     options, began = dict(locals()), time.perf_counter()
-    loaded = training.load(base, adapter=adapter or None)
-    each = microbatch or prompts * group
+    from transformers import set_seed
+
+    if (rows is None) == (data is None):
+        raise CallError("give task rows (--rows) for a text model or a dataset (--data) for a vision model")
+    share = training.named_numbers(terms, "--terms", "exact:1,ended:0.1")
+    each, passes = shares(prompts, group, microbatch)
     arguments = settings(
         algorithm, out, max_steps=steps, per_device_train_batch_size=each, num_generations=group,
-        gradient_accumulation_steps=prompts * group // each, learning_rate=lr, beta=beta, temperature=temperature,
-        epsilon_high=epsilon_high, max_completion_length=new_tokens, loss_type="dapo", scale_rewards="group", bf16=bf16,
-        lr_scheduler_type="constant_with_warmup", warmup_steps=5, seed=seed,
+        gradient_accumulation_steps=passes, learning_rate=lr, beta=beta, temperature=temperature, bf16=bf16,
+        epsilon_high=epsilon_high, max_completion_length=new_tokens, loss_type="dapo", scale_rewards="group",
+        lr_scheduler_type="constant_with_warmup", warmup_steps=5, seed=seed, save_steps=save_steps,
+        gradient_checkpointing=checkpointing, reward_weights=list(share.values()),
     )  # fmt: skip
-    guard = band_guard(out, max_kl=max_kl, max_loss=max_loss, patience=3)
-    peft = None if adapter else training.lora("all-linear", rank=rank, alpha=2 * rank, train_vision=False)
-    share = weights(terms)
-    if rows is not None:
-        from cuadata.plans import scorer
-
-        with scorer(format) as score:
-            trainer = train_text(
-                loaded, training.task_rows(rows, loaded), score, arguments, out, terms=share, peft=peft, context=context,
-                rounds=rounds, guard=guard,
-            )  # fmt: skip
-    elif data is not None:
+    checkpoint = training.begin(out, resume=resume, force=force)
+    set_seed(seed)
+    loaded = training.load(base, adapter=adapter or None, dtype=dtype, max_pixels=max_pixels)
+    if loaded.vision != (data is not None):
+        raise CallError(f"{base} is a {'vision' if loaded.vision else 'text'} model; see --rows and --data")
+    stop, guard = callbacks.Interrupt(), callbacks.Band(out, max_kl=max_kl, max_loss=max_loss)
+    common: dict[str, Any] = {
+        "peft": None if adapter else training.lora("all-linear", rank=rank, alpha=2 * rank, freeze_vision=loaded.vision),
+        "watchers": [callbacks.Journal(out / "log.jsonl"), guard, stop],
+        "checkpoint": checkpoint,
+    }  # fmt: skip
+    if data is not None:
         from cuadata.grounding_rows import prompts_with_columns
 
-        table = prompts_with_columns(training.examples(data, "grounding", "train"), registry.formats[format], loaded)
-        trainer = train_vision(
-            loaded, table, format, arguments, out, terms=share, peft=peft, algorithm=algorithm, guard=guard
+        table = prompts_with_columns(
+            training_rows.examples(data, "grounding", "train"), registry.formats[format], loaded
         )
+        rewards = [reward_adapter.trl_adapter(name, format) for name in share]
+        trainer = train_generated(loaded, table, rewards, arguments, **common)
     else:
-        raise CallError("give task rows (--rows) or a dataset (--data)")
+        trainer = _on_tasks(loaded, rows, format, arguments, share, context, rounds, common)
     training.save(trainer, loaded, out)
-    training.record(out, command="train grpo", options=options, data=rows or data, loaded=loaded)
-    typer.echo(f"{steps} steps in {time.perf_counter() - began:.0f} s, adapter in {out}", err=True)
+    if training.main_process():
+        typer.echo(f"{time.perf_counter() - began:.0f} s in all. {step_times.table(out / 'log.jsonl')}", err=True)
+    stop.leave(trainer.state.global_step)
     if guard.stopped:
-        if (out / "last_good").is_dir():
-            shutil.copytree(out / "last_good", out, dirs_exist_ok=True)
-        raise DataError(
-            f"the run diverged and was stopped at {guard.stopped}; the last good adapter is kept", place=str(out)
-        )
+        raise DataError(f"the run diverged and was stopped at {guard.stopped}; {guard.restore(out)}", place=str(out))
+    test_time = bool(TEST_TIME & set(share))
+    training.record(
+        out, command="train grpo", options=options, data=rows or data, loaded=loaded, test_time=test_time
+    )  # fmt: skip
+
+
+def _on_tasks(
+    loaded: training.Loaded, rows: Any, form: str, arguments: Any, share: Mapping[str, float], context: int, rounds: int, common: Mapping[str, Any]
+) -> Any:  # fmt: skip
+    from datasets import Dataset
+
+    from cuadata.plans import scorer
+
+    tasks = training_rows.task_rows(rows, loaded)
+    with scorer(form) as score:
+        if arguments.__class__.__name__ == "GRPOConfig":
+            arguments.reward_weights = None  # the rollout has weighed the terms
+            return train_text(loaded, tasks, score, arguments, terms=share, context=context, rounds=rounds, **common)
+        table = Dataset.from_list([{"prompt": row["prompt"], "id": row["id"]} for row in tasks])
+        return train_generated(loaded, table, plan_rewards.functions(score, tasks, share), arguments, **common)
 
 
 if __name__ == "__main__":
-    app()
+    cli.main(app)

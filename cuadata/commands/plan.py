@@ -24,3 +24,21 @@ def group_size(
     from cuadata import group_tables
 
     group_tables.show(pass_rate, seconds_per_episode, groups_per_update=groups, parallel=parallel, as_json=as_json)
+
+
+@app.command()
+def memory(
+    rank: int = typer.Option(16, min=1, help="LoRA rank"),
+    tokens: int = typer.Option(1600, min=1, help="tokens of a row, its picture's included"),
+    as_json: bool = typer.Option(False, "--json", help="print one JSON object on stdout"),
+) -> None:
+    """GPU memory of LoRA training by model size, worked out: by part, and the largest batch that fits a card."""
+    from cuadata import presets, printing
+
+    rows = presets.table(rank=rank, tokens=tokens)
+    printing.table(
+        f"GiB for rows of {tokens} tokens, LoRA rank {rank}, activations computed again; worked out, not measured",
+        list(rows[0]), [[str(value) for value in row.values()] for row in rows],
+    )  # fmt: skip
+    if as_json:
+        printing.data({"rank": rank, "tokens": tokens, "rows": rows})
