@@ -1,8 +1,10 @@
 """What a verified page costs: python benchmarks/generate.py [pages]
 
-The floor (rewrite in place, one evaluation, one picture; nothing read or kept), the generator with names, questions, gates
-and files, and a loop as people write it (goto, a bounding_box per element, page.screenshot), on the same pages. Wall pages/s
-and CPU ms a page of this process, Playwright's driver and every browser process together; one process, one page at a time.
+The floor (rewrite in place, one evaluation, one picture; nothing read or kept) and the generator with names, questions, gates,
+minimal pairs and files, on pages of one plan, in two processes at once, as `cuadata generate --workers 2` runs: wall pages/s,
+and CPU ms a page of Python, Playwright's driver and every browser process together. Both are warm: browsers run, and
+Chromium's accessibility tree was asked once a template. Then, in one process: a loop as people write it (goto, a
+bounding_box per element, page.screenshot).
 """
 
 from __future__ import annotations
@@ -11,34 +13,30 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from multiprocessing import get_context
 from typing import Any
 
 from observe import cpu_seconds
 
-from cuadata import engine, spatial_look, spatial_pages
+from cuadata import engine, spatial_blocks, spatial_look, spatial_pages, spatial_render
 from cuadata.registry import families
 from cuadata.spatial_look import Looker
 from cuadata.types import Task
 
 SEED = 77
+PROCESSES = 2
+ROUNDS = 2
 
 
-def tasks(count: int) -> list[Task]:
-    """The pages of the plan, one after the other."""
-    found = []
-    for number in range(count):
-        family, axes = spatial_pages.plan(SEED)[number % len(spatial_pages.plan(SEED))]
+def tasks(count: int, number: int = 0) -> list[Task]:
+    """The pages of a block's plan, one after the other."""
+    job = spatial_blocks.Job(number=number, rows=1, seed=SEED, infeasible=0, pairs=0, folder="")
+    made = []
+    for place in range(count):
+        family, seed, axes = job.page(place)
         make: Any = families[family]
-        found.append(make(SEED * 1_000_000 + number, **axes))
-    return found
-
-
-def measured(name: str, count: int, work: Callable[[], int]) -> None:
-    """Run once and print."""
-    cpu, wall = cpu_seconds(), time.perf_counter()
-    pages = work()
-    cpu, wall = cpu_seconds() - cpu, time.perf_counter() - wall
-    print(f"{name:12} {pages:5} pages {pages / wall:6.1f} pages/s {1000 * cpu / pages:7.0f} CPU ms/page", flush=True)
+        made.append(make(seed, **axes))
+    return made
 
 
 def floor(looker: Looker, held: list[Task]) -> int:
@@ -56,7 +54,58 @@ def floor(looker: Looker, held: list[Task]) -> int:
     return len(held)
 
 
-def plain(held: list[Task]) -> None:
+def ours(rows: int, number: int) -> int:
+    """Everything but the Parquet files: the renderings of one block."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = spatial_blocks.Job(number=number, rows=rows, seed=SEED, infeasible=0.1, pairs=0.0, folder=folder)
+        spatial_pages.make(job)
+        return spatial_blocks.read(folder, number).counts["renders"]
+
+
+def work(number: int, count: int, start: Any, told: Any) -> None:
+    """One process: floor and generator in turn, each begun together with the other processes."""
+    viewport = spatial_blocks.VIEWPORTS[0]
+    with Looker() as looker:
+        for task in tasks(len(spatial_blocks.plan(SEED)), number):
+            looker.look(task, viewport=viewport)
+        held = tasks(count, number)
+        runs: dict[str, Callable[[], int]] = {
+            "floor": lambda: floor(looker, held),
+            "generator": lambda: ours(4 * count, 3 * number),
+        }
+        for run in runs.values():
+            run()
+        for name in [*runs] * ROUNDS:
+            start.wait()
+            cpu, wall = cpu_seconds(), time.perf_counter()
+            pages = runs[name]()
+            told.put((name, pages, cpu_seconds() - cpu, time.perf_counter() - wall))
+    spatial_render.close()
+
+
+def together(count: int) -> dict[str, tuple[float, float]]:
+    """Name -> wall pages/s and CPU ms a page, over all processes and rounds."""
+    context = get_context("spawn")
+    start, told = context.Barrier(PROCESSES), context.Queue()
+    running = [context.Process(target=work, args=(n, count, start, told)) for n in range(PROCESSES)]
+    for one in running:
+        one.start()
+    found: dict[str, list[tuple[int, float, float]]] = {"floor": [], "generator": []}
+    for _ in range(2 * ROUNDS * PROCESSES):
+        name, *rest = told.get(timeout=600)
+        found[name].append((rest[0], rest[1], rest[2]))
+    for one in running:
+        one.join()
+    return {
+        name: (
+            sum(n / wall for n, _, wall in all_) / ROUNDS,
+            1000 * sum(c for _, c, _ in all_) / sum(n for n, _, _ in all_),
+        )
+        for name, all_ in found.items()
+    }
+
+
+def plain(held: list[Task]) -> tuple[float, float]:
     """As people write it; measured before the browser ends, since what ended processes spent is not told any more."""
     from playwright.sync_api import sync_playwright
 
@@ -79,29 +128,24 @@ def plain(held: list[Task]) -> None:
                 page.screenshot()
             return len(held)
 
-        measured("plain loop", len(held), loop)
+        found = _measured(loop)
         started.close()
+    return found
 
 
-def ours(rows: int) -> int:
-    """Everything but the Parquet files: renderings of one block."""
-    with tempfile.TemporaryDirectory() as folder:
-        job = spatial_pages.Job(number=0, rows=rows, seed=SEED, infeasible=0.1, pairs=0.0, folder=folder)
-        spatial_pages.make(job)
-        return spatial_pages.read(folder, 0).counts["renders"]
+def _measured(run: Callable[[], int]) -> tuple[float, float]:
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    pages = run()
+    return pages / (time.perf_counter() - wall), 1000 * (cpu_seconds() - cpu) / pages
 
 
 def main(count: int) -> None:
-    """Warm up, then one after the other, the floor twice around."""
-    held = tasks(count)
-    ours(20)
-    with Looker() as looker:
-        looker.look(held[0])
-        measured("floor", count, lambda: floor(looker, held))
-        measured("generator", count, lambda: ours(4 * count))
-        measured("floor again", count, lambda: floor(looker, held))
-    plain(held[: max(5, count // 4)])
-    spatial_pages.close()
+    """Print the table."""
+    found = together(count)
+    rate, cost = found["floor"]
+    for name, (pages, cpu) in {**found, "plain loop, 1 process": plain(tasks(max(5, count // 4)))}.items():
+        share = f"{100 * pages / rate:4.0f} % of the floor's pages/s, {100 * cost / cpu:4.0f} % for the same CPU"
+        print(f"{name:22} {pages:6.1f} pages/s {cpu:7.0f} CPU ms/page  {share}", flush=True)
 
 
 if __name__ == "__main__":

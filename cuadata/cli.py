@@ -25,7 +25,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Score logged answers against a gold set, or a policy in an environment.",
     ),
     "export": ("cuadata.commands.export", "Write a dataset in the form that another trainer reads."),
-    "generate": ("cuadata.commands.generate", "Make datasets of generated pages: spatial relations and minimal pairs."),
+    "generate": (
+        "cuadata.commands.generate",
+        "Make datasets about generated or real pages: spatial relations, minimal pairs.",
+    ),
     "list": ("cuadata.commands.list", "List sources, gates, families, formats, policies, rewards or reasons."),
     "observe": ("cuadata.commands.observe", "Observe a page; say why an element is kept or rejected."),
     "parity": ("cuadata.commands.parity", "Compare training prompts with live prompts and show the first difference."),

@@ -43,6 +43,7 @@ ROLES: Final[dict[str, frozenset[str]]] = {
         ("row", "row"),
         ("cell", "cell gridcell rowheader columnheader"),
         ("dialog|pop-up|popup", "dialog alertdialog"),
+        ("card|group", "group article"),
     )
     for word in words.split("|")
 }

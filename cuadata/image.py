@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import struct
@@ -43,6 +44,14 @@ def from_bytes(data: bytes, *, phash: bool = True, path: str | None = None, keep
         path=path,
         data=data if keep else None,
     )
+
+
+def with_looks(picture: Image) -> Image:
+    """A picture with its perceptual hash and its colours, taken from its pixels where it has none. Raises BadImage."""
+    if picture.phash and picture.colours:
+        return picture
+    pixels = rgb(read(picture))
+    return dataclasses.replace(picture, phash=perceptual_hash(pixels), colours=colours(pixels))
 
 
 def from_file(path: Path | str, *, phash: bool = True) -> Image:

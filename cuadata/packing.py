@@ -34,7 +34,7 @@ class Store:
         if held is None:
             path = picture.path or str(self.journal.keep_picture(picture, image.read(picture)))
             size = len(picture.data) if picture.data is not None else os.path.getsize(path)
-            looked_at = picture if picture.phash and picture.colours else _look(picture)
+            looked_at = _look(picture)
             held = self._held[picture.sha256] = replace(looked_at, data=None, path=path), size
         return held
 
@@ -42,10 +42,9 @@ class Store:
 def _look(picture: Image) -> Image:
     """The picture with its hash and colours, both empty where it does not decode."""
     try:
-        pixels = image.rgb(image.read(picture))
+        return image.with_looks(picture)
     except image.BadImage:
         return replace(picture, phash="", colours="")
-    return replace(picture, phash=image.perceptual_hash(pixels), colours=image.colours(pixels))
 
 
 def entry(config: str, row: Any, store: Store, *, keys: Sequence[str], place: str, **about: Any) -> Entry:

@@ -15,10 +15,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cuadata import __version__, browser_find, build, folders, gating, spatial_card, spatial_pages, spatial_rows, work
+from cuadata import (
+    __version__,
+    browser_find,
+    build,
+    folders,
+    gating,
+    spatial_blocks,
+    spatial_card,
+    spatial_pages,
+    spatial_render,
+    spatial_rows,
+    work,
+)
 from cuadata.errors import CallError
 from cuadata.registry import families
-from cuadata.spatial_pages import BLOCK, Job
+from cuadata.spatial_blocks import BLOCK, Job
 
 Progress = build.Progress
 
@@ -93,7 +105,7 @@ def _begin(folder: Path, asked: tuple[Any, ...]) -> None:
 def _code_hash() -> str:
     """Changes where the generator or a family does."""
     here = Path(__file__).parent
-    rooms = {Path(inspect.getfile(families[name])).parent for name in spatial_pages.AXES}
+    rooms = {Path(inspect.getfile(families[name])).parent for name in spatial_blocks.AXES}
     held = hashlib.sha256()
     for file in sorted([*here.glob("spatial*"), *(one for room in rooms for one in room.glob("*.*"))]):
         held.update(file.read_bytes())
@@ -110,19 +122,19 @@ def _make(jobs: Sequence[Job], workers: int, progress: Progress) -> None:
                 done += 1
                 progress("rendering", done, len(jobs))
     finally:
-        spatial_pages.close()
+        spatial_render.close()
 
 
 def _finished(job: Job) -> bool:
-    if not spatial_pages.path(job.folder, job.number).exists():
+    if not spatial_blocks.path(job.folder, job.number).exists():
         return False
-    made = spatial_pages.read(job.folder, job.number)
+    made = spatial_blocks.read(job.folder, job.number)
     return len(made.grounding) + made.counts["short"] == job.rows
 
 
 def _rows(folder: Path, jobs: Sequence[Job], config: str) -> Iterator[Any]:
     for job in jobs:
-        yield from getattr(spatial_pages.read(folder, job.number), config)
+        yield from getattr(spatial_blocks.read(folder, job.number), config)
 
 
 def _finish(made: Path, found: spatial_card.Found, asked: dict[str, Any]) -> None:

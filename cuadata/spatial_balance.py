@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Annotated, Any, Final, NamedTuple
@@ -23,8 +22,6 @@ class Seen(NamedTuple):
     answer: Annotated[int, "position of the target"]
 
 
-#: What the members of a pair may cost more than single questions, each.
-PAIRS_WORTH: Final = 2.0
 Score = Callable[[Seen, int], float]
 
 
@@ -40,7 +37,7 @@ def _from_middle(seen: Seen, place: int) -> float:
 def _like_reference(seen: Seen, place: int) -> float:
     """Words, a shape's colour among them, that candidate and reference share."""
     own = set(seen.names[place].split())
-    return float(sum(len(own & set(name.split())) for name in seen.reference_names))
+    return float(sum(len(own.intersection(name.split())) for name in seen.reference_names))
 
 
 #: Predictor -> the candidate with the highest score is guessed; equal ones share the guess.
@@ -61,71 +58,80 @@ PREDICTORS: Final[dict[str, Score]] = {
 }
 
 
-def hits(seen: Seen) -> dict[str, float]:
-    """Predictor -> how far it is above chance on one question: its share of the target less 1 / candidates."""
+Hits = tuple[float, ...]
+
+
+def hits(seen: Seen) -> Hits:
+    """How far each of `PREDICTORS` is above chance on one question: its share of the target less 1 / candidates."""
     chance, places = 1 / len(seen.boxes), range(len(seen.boxes))
-    found = {}
-    for name, score in PREDICTORS.items():
+    found = []
+    for score in PREDICTORS.values():
         scores = [score(seen, place) for place in places]
         best = max(scores)
-        guessed = [place for place in places if scores[place] == best]
-        found[name] = (1 / len(guessed) if seen.answer in guessed else 0.0) - chance
-    return found
+        found.append((1 / scores.count(best) if scores[seen.answer] == best else 0.0) - chance)
+    return tuple(found)
 
 
 class Balance:
     """Chooses among questions those that pull every predictor back to chance; pure in what it was asked before."""
 
     def __init__(self) -> None:
-        self.above: dict[str, float] = defaultdict(float)
+        self.above: Hits = (0.0,) * len(PREDICTORS)
 
-    def cost(self, above: dict[str, float]) -> float:
-        """What a question adds to the squared distance of all predictors from chance."""
-        return sum((self.above[name] + one) ** 2 - self.above[name] ** 2 for name, one in above.items())
+    def cost(self, above: Hits) -> float:
+        """What questions add to the squared distance of all predictors from chance."""
+        return sum((2 * held + one) * one for held, one in zip(self.above, above, strict=True))
 
-    def choose(self, groups: Sequence[tuple[Seen, ...]], rng: Random, *, most: float = math.inf) -> int | None:
-        """Position of the group of questions that costs least for each, counted from now on; None where all cost over `most`."""
-        if not groups:
-            return None
-        above = [added(group) for group in groups]
+    def choose(
+        self, groups: Sequence[tuple[Hits, ...]], rng: Random, *, worth: Sequence[float] = (), most: float = math.inf
+    ) -> int | None:
+        """Position of the group of questions that costs least for each, counted from now on; None where all cost too much.
+
+        `worth`: what each group may cost more than another one, for each of its questions; `most`: over that is too much.
+        """
+        above = [tuple(map(sum, zip(*group, strict=True))) for group in groups]
         costs = [
-            (self.cost(above[n]) / len(group) - (PAIRS_WORTH if len(group) > 1 else 0), rng.random(), n)
+            (self.cost(above[n]) / len(group) - (worth[n] if worth else 0.0), rng.random(), n)
             for n, group in enumerate(groups)
         ]
-        cost, _, place = min(costs)
-        if cost > most:
+        cost, _, place = min(costs, default=(math.inf, 0.0, 0))
+        if not costs or cost > most:
             return None
-        for name, one in above[place].items():
-            self.above[name] += one
+        self.above = tuple(held + one for held, one in zip(self.above, above[place], strict=True))
         return place
 
 
-def added(group: Iterable[Seen]) -> dict[str, float]:
-    """What several questions add together."""
-    total: dict[str, float] = defaultdict(float)
-    for seen in group:
-        for name, one in hits(seen).items():
-            total[name] += one
-    return total
+class Table:
+    """How far each trivial predictor is above chance over many questions; chance is 1 / candidates of each."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._sums = dict.fromkeys(PREDICTORS, 0.0)
+        self._squares = dict.fromkeys(PREDICTORS, 0.0)
+
+    def add(self, seen: Seen) -> None:
+        """Count one question."""
+        self.n += 1
+        for name, above in zip(PREDICTORS, hits(seen), strict=True):
+            self._sums[name] += above
+            self._squares[name] += above**2
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Predictor, share above chance and its 95 % interval, by the normal approximation; (-1, 1) for fewer than two."""
+        return [self._row(name) for name in PREDICTORS]
+
+    def _row(self, name: str) -> dict[str, Any]:
+        mean = self._sums[name] / self.n if self.n else 0.0
+        half = 1.0
+        if self.n > 1:
+            variance = max(0.0, self._squares[name] - self.n * mean**2) / (self.n - 1)
+            half = intervals.z() * (variance / self.n) ** 0.5
+        return {"predictor": name, "n": self.n, "above_chance": mean, "low": mean - half, "high": mean + half}
 
 
 def table(found: Iterable[Seen]) -> list[dict[str, Any]]:
-    """Predictor, points above chance and their 95 % interval, over all questions; chance is 1 / candidates of each."""
-    held = [hits(one) for one in found]
-    rows: list[dict[str, Any]] = []
-    for name in PREDICTORS:
-        values = [one[name] for one in held]
-        low, high = _interval(values)
-        mean = sum(values) / len(values) if values else 0.0
-        rows.append({"predictor": name, "n": len(values), "above_chance": mean, "low": low, "high": high})
-    return rows
-
-
-def _interval(values: Sequence[float]) -> tuple[float, float]:
-    """95 % of the mean, by the normal approximation; (-1, 1) for fewer than two."""
-    n = len(values)
-    if n < 2:
-        return -1.0, 1.0
-    mean = sum(values) / n
-    half = intervals.z() * (sum((one - mean) ** 2 for one in values) / (n - 1) / n) ** 0.5
-    return mean - half, mean + half
+    """The rows of the `Table` of some questions."""
+    counted = Table()
+    for one in found:
+        counted.add(one)
+    return counted.rows()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from cuadata import drawing, image, spatial_balance, spatial_pages, spatial_plan
+from cuadata import drawing, image, spatial_balance, spatial_blocks, spatial_plan
 from cuadata.rows import Grounding
 from cuadata.spatial_balance import Seen
 from cuadata.types import BBox, Size
@@ -18,64 +18,63 @@ _ACROSS: Final = 4
 
 
 class Found:
-    """Everything that finished blocks hold, read block by block."""
+    """What finished blocks hold, read once, block by block."""
 
     def __init__(self, folder: Path, numbers: Sequence[int]) -> None:
-        self.folder = folder
-        self.numbers = numbers
+        self.counts, self.rows, self.browsers = Counter[str](), Counter[str](), set[str]()
+        self.axes: dict[str, Counter[str]] = {}
+        self.trivial = spatial_balance.Table()
+        self._pages: dict[str, set[tuple[tuple[str, str], ...]]] = {name: set() for name in spatial_blocks.AXES}
+        self._examples: dict[str, Grounding] = {}
+        for number in numbers:
+            block = spatial_blocks.read(folder, number)
+            self.counts.update(block.counts)
+            self.rows.update(grounding=len(block.grounding), pairs=len(block.pairs), rejected=len(block.rejected))
+            self.browsers.add(block.browser)
+            for row in block.grounding:
+                self._take(row)
+            for one in block.pairs:
+                self.axes.setdefault("perturbation", Counter())[one.kind] += 1
 
-    def rows(self) -> Iterator[Grounding]:
-        """All rows of `grounding`, in order."""
-        for number in self.numbers:
-            yield from spatial_pages.read(self.folder, number).grounding
+    def _take(self, row: Grounding) -> None:
+        values = axes_of(row)
+        named = spatial_blocks.AXES.get(row.site, {})
+        self._pages.setdefault(row.site, set()).add(tuple((name, values[name]) for name in named))
+        values |= {"perspective": row.perspective, "stage": str(row.stage)}
+        values |= {"pair_kind": row.pair_kind or "none", "action": row.action.type}
+        for name, value in values.items():
+            self.axes.setdefault(name, Counter())[value] += 1
+        if row.relation is None or row.target is None:
+            return
+        seen = seen_of(row)
+        if seen is not None:
+            self.trivial.add(seen)
+        layout = "-".join(row.template.split("-")[:2])
+        self._examples.setdefault(layout, row)
 
     def examples(self) -> list[Grounding]:
-        """One row of each template, at most 24, that has a relation; in order of the templates."""
-        held: dict[str, Grounding] = {}
-        for row in self.rows():
-            if row.relation and row.target is not None:
-                held.setdefault("-".join(row.template.split("-")[:2]), row)
-        return [held[name] for name in sorted(held)][:24]
+        """One row with a relation of each layout, at most 24, in order of the layouts."""
+        return [self._examples[name] for name in sorted(self._examples)][:24]
 
     def summary(self, asked: int) -> dict[str, Any]:
         """Rows, pages, balance of the axes, coverage of pairs of values, trivial predictors, and what fell short."""
-        counts, rows, browsers = Counter[str](), Counter[str](), set[str]()
-        for number in self.numbers:
-            block = spatial_pages.read(self.folder, number)
-            counts.update(block.counts)
-            rows.update(grounding=len(block.grounding), pairs=len(block.pairs), rejected=len(block.rejected))
-            browsers.add(block.browser)
-        seen = [one for row in self.rows() if (one := seen_of(row)) is not None]
+        counts = self.counts
         return {
-            "rows": dict(rows),
+            "rows": dict(self.rows),
             "pages": counts["pages"],
             "renders": counts["renders"],
-            "browsers": sorted(browsers),
+            "browsers": sorted(self.browsers),
             "came_to_nothing": {
                 k: v for k, v in sorted(counts.items()) if k not in ("pages", "renders", "short") and v
             },
-            "axes": self.axes(),
-            "coverage": self.coverage(),
-            "trivial_predictors": spatial_balance.table(seen),
+            "axes": {name: dict(self.axes[name].most_common()) for name in sorted(self.axes)},
+            "coverage": {
+                name: spatial_plan.coverage(axes, map(dict, self._pages[name]))
+                for name, axes in spatial_blocks.AXES.items()
+            },
+            "trivial_predictors": self.trivial.rows(),
             "notes": _notes(asked, counts),
         }
-
-    def axes(self) -> dict[str, dict[str, int]]:
-        """How often each value of each axis occurs among the rows."""
-        held: dict[str, Counter[str]] = {}
-        for row in self.rows():
-            values = {**axes_of(row), "perspective": row.perspective, "stage": str(row.stage)}
-            values |= {"pair_kind": row.pair_kind or "none", "action": row.action.type}
-            for name, value in values.items():
-                held.setdefault(name, Counter())[value] += 1
-        return {name: dict(held[name].most_common()) for name in sorted(held)}
-
-    def coverage(self) -> dict[str, Any]:
-        """Pairs of axis values of each family that occur."""
-        pages: dict[str, list[dict[str, str]]] = {name: [] for name in spatial_pages.AXES}
-        for row in self.rows():
-            pages[row.site].append(axes_of(row))
-        return {name: spatial_plan.coverage(axes, pages[name]) for name, axes in spatial_pages.AXES.items()}
 
 
 def axes_of(row: Grounding) -> dict[str, str]:
@@ -104,7 +103,7 @@ def seen_of(row: Grounding) -> Seen | None:
 def _notes(asked: int, counts: Counter[str]) -> list[str]:
     if not counts["short"]:
         return []
-    return [f"{counts['short']} of {asked} rows could not be made within {spatial_pages.MOST_PAGES} pages a block"]
+    return [f"{counts['short']} of {asked} rows could not be made within {spatial_blocks.MOST_PAGES} pages a block"]
 
 
 def section(told: dict[str, Any], asked: dict[str, Any]) -> str:

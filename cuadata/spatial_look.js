@@ -12,7 +12,7 @@
   const folded = (text) => (text || "").replace(/\s+/g, " ").trim();
   const told = [];
   for (const e of document.querySelectorAll("[id]")) {
-    if (e.tagName === "LABEL") continue;
+    if (e.tagName === "LABEL" || !e.checkVisibility({ visibilityProperty: true })) continue;
     const r = e.getBoundingClientRect();
     const wide = Math.max(0, Math.min(r.right, innerWidth) - Math.max(r.left, 0));
     const tall = Math.max(0, Math.min(r.bottom, innerHeight) - Math.max(r.top, 0));

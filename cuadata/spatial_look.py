@@ -28,9 +28,13 @@ _BLANK = "data:text/html,<!doctype html><html><head></head><body></body></html>"
 _LOAD_FONTS = (
     "async (css) => { document.head.innerHTML = ''; const s = document.createElement('style'); s.dataset.font = '';"
     " s.textContent = css; document.head.append(s);"
-    " await Promise.all([...document.fonts].map((f) => f.load()));"
+    " await Promise.allSettled([...document.fonts].map((f) => f.load()));"
     " return [...document.fonts].filter((f) => f.status !== 'loaded').map((f) => f.family + ' ' + f.weight); }"
 )
+
+
+#: Templates whose names Chromium's accessibility tree was asked for in this process.
+_checked: set[str] = set()
 
 
 @functools.cache
@@ -59,7 +63,6 @@ class Looker:
         self._session: Any = None
         self._shape: tuple[Size, float] | None = None
         self._fonts = ""
-        self._templates: set[str] = set()
 
     def look(self, task: Task, *, viewport: Size | None = None, ratio: float = 1.0) -> Look:
         """Render a task's page and measure it, in the task's viewport or another one."""
@@ -84,9 +87,9 @@ class Looker:
             await self._load(fonts)
         assert self._page is not None
         rows = json.loads(await self._page.evaluate(_script(), head + html))
-        if task.template not in self._templates:
+        if task.template not in _checked:
             await self._check_names(rows, task.id)
-            self._templates.add(task.template)
+            _checked.add(task.template)
         return _read(rows, await self._shoot(shape), shape)
 
     async def _open(self, shape: tuple[Size, float]) -> None:
@@ -146,7 +149,10 @@ def _without_fonts(html: str) -> tuple[str, str, str]:
 def _read(rows: list[list[Any]], picture: bytes, shape: tuple[Size, float]) -> Look:
     elements = tuple(_element(number, row) for number, row in enumerate(rows, 1))
     observation = Observation(
-        screenshot=image.from_bytes(picture), viewport=shape[0], device_pixel_ratio=shape[1], elements=elements
+        screenshot=image.from_bytes(picture, phash=False),
+        viewport=shape[0],
+        device_pixel_ratio=shape[1],
+        elements=elements,
     )
     looks = {one.id: row[12] for one, row in zip(elements, rows, strict=True) if row[12]}
     uses = {one.id: row[13] for one, row in zip(elements, rows, strict=True) if row[13]}

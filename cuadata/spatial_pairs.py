@@ -1,26 +1,18 @@
-"""Perturbations with mapped truth: the page rendered again and measured again, or the picture changed by a known affine."""
+"""Perturbations of the picture alone, by a known affine, so that the truth is mapped exactly; and the row of any pair."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from random import Random
 from typing import Any, Final
 
 from cuadata import image
 from cuadata.rows import Grounding, Pair, Target
-from cuadata.types import BBox, Image, Point, Size
+from cuadata.types import BBox, Image, Point
 
-#: Rendered again: name -> what the page is asked for. Zoom is a smaller viewport at a higher pixel ratio, as browsers do it.
-RENDERED: Final[dict[str, dict[str, Any]]] = {
-    "zoom": {"viewport": 1 / 1.25, "ratio": 1.25},
-    "viewport": {"viewport": 1.2},
-    "pixel_ratio": {"ratio": 2.0},
-    "text_size": {"scale": 1.25},
-    "theme": {"theme": True},
-}
 #: Relations that the picture's edges take part in, or that count what may be cut off.
 _OF_THE_PAGE: Final = frozenset(("at_corner", "at_edge", "nth_in_row", "nth_in_column", "nth_in_list"))
 Affine = tuple[float, float, float, float, float, float]
@@ -140,13 +132,3 @@ def _noise(picture: Any, row: Grounding, rng: Random) -> Changed:
 _CHANGES: Final[dict[str, Callable[[Any, Grounding, Random], Changed]]] = {
     "crop": _crop, "scale": _scale, "pad": _pad, "blur": _blur, "jpeg": _jpeg, "contrast": _contrast, "noise": _noise,
 }  # fmt: skip
-
-
-def another(value: str, values: Sequence[str], rng: Random) -> str:
-    """Another one of some values."""
-    return rng.choice([one for one in values if one != value])
-
-
-def resized(size: Size, share: float) -> Size:
-    """A viewport a share as large, in whole CSS px."""
-    return Size(round(size.width * share), round(size.height * share))

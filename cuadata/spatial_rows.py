@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from cuadata import __version__, gating, spatial_words
+from cuadata import __version__, gating, image, spatial_words
 from cuadata.examples import SEED_BLOCK, target_row
 from cuadata.gating import Chosen
 from cuadata.rows import Candidate, Grounding, Rejected
-from cuadata.spatial_look import Look
-from cuadata.spatial_truth import Question, Scene, failure
-from cuadata.types import Action, Element, Task
+from cuadata.spatial_render import Page
+from cuadata.spatial_truth import Question, failure
+from cuadata.types import Action, Element, Image, Size
 
 #: Gates that look at a step, its history or another row have nothing to look at here.
 WITHOUT: Final = ("difficulty", "duplicate", "history_gap", "no_effect", "screenshot_stale", "sensitive_value")
@@ -27,18 +28,6 @@ def chosen_gates() -> tuple[Chosen, ...]:
     from cuadata.registry import gates
 
     return gating.choose([name for name in gates.names() if name not in WITHOUT])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """A generated page on its way to rows."""
-
-    task: Task
-    look: Look
-    scene: Scene
-    browser: str
-    options: Annotated[str, "JSON text: what its family was asked for"] = "{}"
-    variant: Annotated[str, "what was changed of the page for a minimal pair; empty: nothing"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +134,8 @@ def _row(
     speaks_of: Sequence[Element],
 ) -> Grounding:
     task, seen = page.task, page.look.observation
-    shot = seen.screenshot
-    assert shot is not None
+    assert seen.screenshot is not None
+    shot = _with_looks(seen.screenshot)
     return Grounding(
         id="",
         trajectory_id=task.id,
@@ -167,9 +156,9 @@ def _row(
         candidates=tuple(map(target_row, others)),
         provenance=json.dumps(
             {
-                "source": "generated",
+                "source": page.source,
                 "task": task.id,
-                "options": json.loads(page.options),
+                "options": {k: [v.width, v.height] if isinstance(v, Size) else v for k, v in page.options.items()},
                 "variant": page.variant,
                 "words": _bound(page, text, speaks_of),
                 "browser": page.browser,
@@ -177,6 +166,12 @@ def _row(
             }
         ),
     )
+
+
+@lru_cache(maxsize=2)
+def _with_looks(picture: Image) -> Image:
+    """Decoded for the first row of a page; many a page has none."""
+    return image.with_looks(picture)
 
 
 def _axes(page: Page, target: Element | None, **more: Any) -> tuple[str, ...]:

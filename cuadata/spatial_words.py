@@ -14,11 +14,17 @@ from cuadata.types import Element
 NOUNS: Final = {
     "button": "button", "link": "link", "checkbox": "checkbox", "radio": "radio button", "switch": "switch",
     "textbox": "text field", "combobox": "dropdown", "slider": "slider", "menuitem": "menu item",
-    "treeitem": "list item", "heading": "heading",
+    "treeitem": "list item", "heading": "heading", "group": "card", "tab": "tab", "searchbox": "search box",
 }  # fmt: skip
 _ORDERS: Final = ("Click {0}.", "Click on {0}.", "Select {0}.", "Please click {0}.", "Press {0}.", "Choose {0}.")
 #: Without an imperative: what is wanted is left to the reader.
 _IMPLICIT: Final = ("{0}, please.", "I mean {0}.", "{0}")
+
+
+def title(element: Element) -> str:
+    """What an element is called, as it is seen: without glyphs of icon fonts and other characters that nobody could say."""
+    name = element.name or element.text
+    return name if name.isprintable() else " ".join("".join(c if c.isprintable() else " " for c in name).split())
 
 
 def noun(element: Element, look: str | None) -> str:
@@ -33,18 +39,21 @@ def named(element: Element, look: str | None, rng: Random) -> str:
     if look and look == element.name:
         return f"the {look}"
     kind = NOUNS.get(element.role, "")
-    title = element.name or element.text
-    return f"the '{title}' {kind}" if kind and rng.random() < 0.5 else f"'{title}'"
+    called = title(element)
+    return f"the '{called}' {kind}" if kind and rng.random() < 0.5 else f"'{called}'"
 
 
 def phrased(relations: Sequence[Stated], thing: str, references: Sequence[Sequence[str]], rng: Random) -> str:
-    """A noun phrase that states one relation or several of a thing, in one of the phrasings that read back."""
+    """A noun phrase that states one relation or several of a thing, in one of the phrasings that read back.
+
+    "Directly" is left out: a relation says nothing of what stands between.
+    """
     text = ""
     for one, held in zip(relations, references, strict=True):
         written = phrases.write(
             one.relation, thing if not text else "", held, phrasing=rng.randrange(4), position=one.position,
             sides=one.sides, nearest=one.nearest,
-        )  # fmt: skip
+        ).replace(" directly ", " ")  # fmt: skip
         text = written if not text else f"{text} and {written.removeprefix('the ').strip()}"
     return text
 
@@ -61,7 +70,8 @@ def words(relation: Stated) -> str:
     """A relation in words, without its nouns: "nearest to", "to the left of"."""
     if relation.relation == "between":
         return "between"
-    text = phrases.PHRASINGS[relation.relation][0]
+    known = phrases.PHRASINGS[relation.relation]
+    text = known[-1] if "that" in known[0] else known[0]
     return (
         text.replace("{0}", "")
         .replace("{1}", "")

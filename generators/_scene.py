@@ -13,19 +13,27 @@ from cuadata.types import Action, Axis, Binding, Condition, Locator, Move, Size,
 from ._site import HERE, render
 
 T = TypeVar("T")
-#: DejaVu Sans, cut down to Latin, Cyrillic, Hebrew and Arabic; its licence is in `dejavu.txt`.
-_FONTS: Final = ((400, "dejavu.woff2"), (700, "dejavu-bold.woff2"))
-SCALES: Final = (0.85, 1.0, 1.25, 1.5)
+#: DejaVu Sans and Serif, cut down to Latin, Cyrillic, Hebrew and Arabic; its licence is in `dejavu.txt`.
+_FILES: Final = (
+    ("Sans", 400, "dejavu.woff2"), ("Sans", 700, "dejavu-bold.woff2"),
+    ("Serif", 400, "dejavu-serif.woff2"), ("Serif", 700, "dejavu-serif-bold.woff2"),
+)  # fmt: skip
+#: Name -> the style sheet's families; what the serif lacks (Hebrew, Arabic) is drawn with the sans.
+FONTS: Final = {
+    "sans": '"Cuadata Sans", sans-serif',
+    "serif": '"Cuadata Serif", "Cuadata Sans", serif',
+}
+Place = tuple[float, float, float, float]
 
 
 @functools.cache
 def fonts() -> str:
     """The style sheet's font faces, with the fonts in it."""
     rules = []
-    for weight, file in _FONTS:
+    for family, weight, file in _FILES:
         data = base64.b64encode((HERE / file).read_bytes()).decode()
         rules.append(
-            f'@font-face {{ font-family: "Cuadata Sans"; font-weight: {weight}; '
+            f'@font-face {{ font-family: "Cuadata {family}"; font-weight: {weight}; '
             f"src: url(data:font/woff2;base64,{data}) format('woff2'); }}"
         )
     return "".join(rules)
@@ -38,9 +46,17 @@ def check_scale(scale: float) -> float:
     return scale
 
 
-def scene(template: str, *, language: str = "en", direction: str = "ltr", scale: float = 1.0, **values: Any) -> str:
-    """The HTML of a scene's template."""
-    shown = render(template, fonts=fonts(), language=language, direction=direction, scale=check_scale(scale), **values)
+def scene(
+    template: str, *, language: str = "en", direction: str = "ltr", scale: float = 1.0, font: str = "sans",
+    overlay: Place | None = None, **values: Any,
+) -> str:  # fmt: skip
+    """The HTML of a scene's template. `overlay` lays a notice over it: left, top, width and height in CSS px."""
+    if font not in FONTS:
+        raise CallError(f"font={font!r} is not known; there are: {', '.join(FONTS)}")
+    shown = render(
+        template, fonts=fonts(), language=language, direction=direction, scale=check_scale(scale), overlay=overlay,
+        font=FONTS[font], **values,
+    )  # fmt: skip
     return "\n".join(line for line in shown.splitlines() if line.strip())
 
 

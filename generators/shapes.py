@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -13,9 +12,10 @@ from cuadata.registry import families
 from cuadata.types import Size, Task
 
 from ._draw import Draw
-from ._scene import pointing, scene, swapped
+from ._places import HOSTS, Spot, spots
+from ._scene import Place, pointing, scene, swapped
 
-LAYOUTS: Final = ("grid", "row", "column", "scatter", "ring")
+LAYOUTS: Final = ("grid", "row", "column", "scatter", "ring", "nested", "overlap", "rim")
 COUNTS: Final = (5, 8, 12, 16)
 SIZES: Final = (18, 30, 48, 72)
 #: How many forms share the page: with few of them every form has many rivals.
@@ -53,6 +53,7 @@ class Shape:
     x: float
     y: float
     size: float
+    raised: bool
 
 
 @families.add
@@ -69,12 +70,15 @@ def shapes(
     swap: tuple[int, int] | None = None,
     without: Sequence[int] = (),
     cover: Sequence[int] = (),
+    overlay: Place | None = None,
 ) -> Task:
-    """5 to 16 shapes, each of its own colour and form, as buttons in a grid, a row, a column, a ring or anywhere.
+    """5 to 16 shapes, each of its own colour and form, as buttons in a grid, a row, a column, a ring, anywhere, one
+    in another, one over the edge of another, or at the rim of the page.
 
     `layout`, `theme`, `count`, `size` (CSS px) and `forms` (how many share the page) fix axes that the seed would draw.
     `scale` enlarges the shapes. For minimal pairs: `swap` exchanges the places of two shapes, `without` leaves some out,
-    `cover` paints over some; they are numbered from 0 in document order, and nothing else of the page changes.
+    `cover` paints over some; they are numbered from 0 in document order, and nothing else of the page changes. `overlay` lays a
+    notice over the page: left, top, width and height in CSS px.
     """
     draw = Draw("shapes", seed)
     layout = draw.axis("layout", LAYOUTS, layout)
@@ -83,18 +87,24 @@ def shapes(
     side = draw.axis("size", SIZES, size) * scale
     kinds = draw.axis("forms", FORMS_A_PAGE, forms)
     ground, ink, strength = THEMES[theme]
-    places = swapped(_places(draw.rng("places"), layout, number, side, viewport), swap)
-    looks = _looks(draw.rng("looks"), number, kinds)
+    places = spots(draw.rng("places"), layout, number, side, viewport)
+    looks = _looks(draw.rng("looks"), places, kinds)
     held = [
         Shape(
             id=f"e{n}", name=f"{colour} {form}", path=FORMS[form], fill=_mixed(COLOURS[colour], ground, strength),
-            x=round(x, 1), y=round(y, 1), size=round(own, 1),
+            x=round(spot.x, 1), y=round(spot.y, 1), size=round(spot.size, 1), raised=spot.raised,
         )
-        for n, ((colour, form), (x, y, own)) in enumerate(zip(looks, places, strict=True))
+        for n, ((colour, form), spot) in enumerate(zip(looks, swapped(places, swap), strict=True))
     ]  # fmt: skip
     shown = [one for n, one in enumerate(held) if n not in without]
     html = scene(
-        "shapes.html.j2", title="Shapes", shapes=shown, covers=[held[n] for n in cover], ground=ground, ink=ink
+        "shapes.html.j2",
+        title="Shapes",
+        shapes=shown,
+        covers=[held[n] for n in cover],
+        ground=ground,
+        ink=ink,
+        overlay=overlay,
     )
     aim = draw.rng("target").choice(shown or held)
     return pointing(
@@ -103,67 +113,19 @@ def shapes(
     )  # fmt: skip
 
 
-def _looks(rng: Random, count: int, kinds: int) -> list[tuple[str, str]]:
-    forms = rng.sample(sorted(FORMS), kinds)
-    return rng.sample(list(product(sorted(COLOURS), forms)), count)
+def _looks(rng: Random, places: Sequence[Spot], kinds: int) -> list[tuple[str, str]]:
+    """Colour and form of each shape, all different; those that others are drawn in have a form that holds them."""
+    left = list(product(sorted(COLOURS), rng.sample(sorted(FORMS), kinds)))
+    roomy = list(product(sorted(COLOURS), HOSTS))
+    rng.shuffle(left)
+    rng.shuffle(roomy)
+    made = []
+    for spot in places:
+        made.append((roomy if spot.host else left).pop())
+        left, roomy = ([one for one in some if one != made[-1]] for some in (left, roomy))
+    return made
 
 
 def _mixed(colour: tuple[int, int, int], ground: str, strength: float) -> str:
     under = tuple(int(ground[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(c * strength + g * (1 - strength)):02x}" for c, g in zip(colour, under, strict=True))
-
-
-def _places(rng: Random, layout: str, count: int, side: float, view: Size) -> list[tuple[float, float, float]]:
-    """Left, top and size of each shape; sizes differ a little, so that one is the largest."""
-    sizes = [side * rng.uniform(0.8, 1.3) for _ in range(count)]
-    step = side * rng.uniform(1.6, 2.6)
-    if layout == "scatter":
-        return _scattered(rng, sizes, view)
-    if layout == "ring":
-        radius = min(max(count * step / (2 * math.pi), side * 2), min(view.width, view.height) / 2 - side)
-        turn = rng.uniform(0, 2 * math.pi)
-        spots = [
-            (radius * math.cos(turn + 2 * math.pi * n / count), radius * math.sin(turn + 2 * math.pi * n / count))
-            for n in range(count)
-        ]
-    else:
-        longest = int((view.width if layout == "row" else view.height) / (side * 1.35)) - 1
-        across = {"row": count, "column": 1, "grid": rng.choice([c for c in (2, 3, 4, 5) if c < count])}[layout]
-        step = min(step, (view.width if layout == "row" else view.height) / (min(count, longest + 1) + 1))
-        step = max(step, side * 1.35)
-        spots = [(n % across * step, n // across * step) for n in range(count)]
-    return _put(rng, spots, sizes, view)
-
-
-def _put(
-    rng: Random, spots: Sequence[tuple[float, float]], sizes: Sequence[float], view: Size
-) -> list[tuple[float, float, float]]:
-    """The spots moved to a place of the viewport where all of them fit, in mixed order; what sticks out is scaled down."""
-    left, top = min(x for x, _ in spots), min(y for _, y in spots)
-    big = max(sizes)
-    wide, tall = max(x for x, _ in spots) - left + big, max(y for _, y in spots) - top + big
-    fit = min(1.0, (view.width - 20) / wide, (view.height - 20) / tall)
-    x0, y0 = rng.uniform(10, view.width - 10 - wide * fit), rng.uniform(10, view.height - 10 - tall * fit)
-    placed = [
-        (x0 + ((x - left) + (big - own) / 2) * fit, y0 + ((y - top) + (big - own) / 2) * fit, own * fit)
-        for (x, y), own in zip(spots, sizes, strict=True)
-    ]
-    rng.shuffle(placed)
-    return placed
-
-
-def _scattered(rng: Random, sizes: Sequence[float], view: Size) -> list[tuple[float, float, float]]:
-    """Anywhere, at least a fifth of a size apart; a shape that finds no room in 200 tries is halved until it does."""
-    placed: list[tuple[float, float, float]] = []
-    for size in sizes:
-        own, x, y = size, 10.0, 10.0
-        for attempt in range(2000):
-            own = own / 2 if attempt % 200 == 199 else own
-            x, y = rng.uniform(10, view.width - own - 10), rng.uniform(10, view.height - own - 10)
-            if all(
-                x > px + ps + own / 5 or px > x + own * 1.2 or y > py + ps + own / 5 or py > y + own * 1.2
-                for px, py, ps in placed
-            ):
-                break
-        placed.append((x, y, own))
-    return placed

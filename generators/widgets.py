@@ -12,7 +12,7 @@ from cuadata.types import Size, Task
 
 from ._draw import Draw
 from ._labels import ICONS, LANGUAGES, PEOPLE
-from ._scene import pointing, scene, swapped
+from ._scene import Place, pointing, scene, swapped
 from ._site import THEMES
 
 #: Layout -> kinds of control that stand in it, columns, and how many controls there are.
@@ -69,12 +69,15 @@ def widgets(
     swap: tuple[int, int] | None = None,
     without: Sequence[int] = (),
     cover: Sequence[int] = (),
+    font: str = "sans",
+    overlay: Place | None = None,
 ) -> Task:
     """5 to 31 controls in one panel: a toolbar, form, table, cards, list, tree, calendar, menu, keypad or settings.
 
-    `layout`, `theme`, `language` and `density` fix axes that the seed would draw; `scale` enlarges the text. For minimal
-    pairs: `swap` exchanges two controls, `without` leaves some out, `cover` paints over some; they are numbered from 0 in
-    document order.
+    `layout`, `theme`, `language` and `density` fix axes that the seed would draw; `scale` enlarges the text, `font` is sans
+    or serif, `overlay` lays a notice over the page: left, top, width and height in CSS px. For minimal pairs: `swap`
+    exchanges two controls, `without` leaves an empty place for some, `cover` paints over some; they are numbered from 0
+    in document order.
     """
     draw = Draw("widgets", seed)
     layout = draw.axis("layout", tuple(LAYOUTS), layout)
@@ -86,16 +89,16 @@ def widgets(
     draw.note("count", number)
     direction, words = LANGUAGES[language]
     held = _widgets(draw.rng("widgets"), kinds, number, words)
-    placed = [one for one in swapped(held, swap) if int(one.id[1:]) not in without]
+    placed = swapped(held, swap)
     rng, (pad, gap) = draw.rng("place"), DENSITIES[density]
     html = scene(
         "widgets.html.j2", title=rng.choice(words), language=language, direction=direction, scale=scale,
         theme=THEMES[theme], layout=layout, widgets=placed, columns=columns, pad=pad, gap=gap,
         rows=rng.sample(PEOPLE, len(PEOPLE)), heading=rng.choice(("Workspace", "Overview", "Studio", "Archive room")),
         x=rng.randint(8, max(16, viewport.width - 760)), y=rng.randint(8, viewport.height // 4),
-        covered=[f"e{n}" for n in cover],
+        covered=[f"e{n}" for n in cover], absent=[f"e{n}" for n in without], font=font, overlay=overlay,
     )  # fmt: skip
-    aim = draw.rng("target").choice(placed)
+    aim = draw.rng("target").choice([one for one in held if int(one.id[1:]) not in without] or held)
     return pointing(
         "widgets", seed, html, words=f"the '{aim.name}' {NOUNS[aim.role]}", role=aim.role, name=aim.name, id=aim.id,
         axes=draw.axes, viewport=viewport, template=f"widgets-{layout}-{theme}",

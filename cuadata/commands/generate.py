@@ -1,4 +1,4 @@
-"""`cuadata generate`: datasets of generated pages, whose truth is measured on the rendered page."""
+"""`cuadata generate`: datasets about pages, whose truth is measured on the rendered page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def generate() -> None:
-    """Datasets of generated pages, whose truth is measured on the rendered page."""
+    """Datasets about generated pages and real ones, whose truth is measured on the rendered page."""
 
 
 @app.command()
@@ -44,6 +44,45 @@ def spatial(
             ]
             for one in summary["trivial_predictors"]
         ],
+    )
+    for note in summary["notes"]:
+        printing.say(note)
+    printing.say(f"dataset: {out}")
+    if json:
+        printing.data(summary)
+
+
+@app.command()
+def relations(
+    page: list[str] = typer.Option(
+        ..., help="address, HTML or MHTML file, recording or folder of them; may be repeated"
+    ),
+    out: Path = typer.Option(Path("data/relations"), help="the dataset's folder"),
+    seed: int = typer.Option(0, help="seed of what is asked"),
+    viewport: str = typer.Option("1280x720", help="WIDTHxHEIGHT in CSS px; recordings have their own"),
+    views: int = typer.Option(3, help="how far a page is scrolled, one viewport each"),
+    places: int = typer.Option(8, help="questions by place on one view, at most"),
+    force: bool = typer.Option(False, help="replace the dataset's folder"),
+    json: bool = typer.Option(False, "--json", help="print one summary object"),
+) -> None:
+    """Spatial, ordinal and appearance instructions for real elements of real pages, with minimal pairs where there are any."""
+    from cuadata import observing, printing, printing_datasets, real_pages
+
+    with printing_datasets.progress() as progress:
+        summary = real_pages.generate(
+            page, out, seed=seed, viewport=observing.size(viewport), views=views, places=places, force=force,
+            progress=progress,
+        )  # fmt: skip
+    counted = [
+        ("perspective", "perspectives"),
+        ("relation", "relations"),
+        ("pair", "pair_kinds"),
+        ("rejected", "rejected"),
+    ]
+    printing.table(
+        f"{summary['rows']['grounding']:,} rows from {len(summary['pages']):,} pages",
+        ["what", "rows"],
+        [[f"{what}: {name}", f"{count:,}"] for what, key in counted for name, count in summary[key].items()],
     )
     for note in summary["notes"]:
         printing.say(note)

@@ -1,0 +1,119 @@
+"""Questions about pages that nobody generated: recordings, files and web archives, through the same gates."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from cuadata import colours, dataset, image, mhtml, real_pages
+from cuadata.errors import CallError, DataError
+from cuadata.rows import Grounding
+from cuadata.types import BBox
+
+RECORDINGS = Path(__file__).resolve().parent.parent / "examples" / "recordings"
+PAGE = """<!doctype html><title>Player</title><style>
+button { position: absolute; width: 90px; height: 34px; border: 0; } p { position: absolute; margin: 0 }</style>
+<button style="left:40px;top:40px;background:#1d4ed8;color:#fff">Play</button>
+<button style="left:160px;top:40px;background:#ddd">Stop</button>
+<button style="left:280px;top:40px;background:#ddd">\uf04b Next</button>
+<button style="left:160px;top:120px;background:#ddd">Louder</button>
+<p style="left:40px;top:300px">A sentence that nobody would use to say where a button of this page is to be found.</p>"""
+
+
+def made(out: Path, page: str) -> list[Grounding]:
+    real_pages.generate([page], out)
+    return [
+        row for split in dataset.configs(out)["grounding"] for row in dataset.read(out, "grounding", split, Grounding)
+    ]
+
+
+def test_recordings_give_rows_about_what_was_seen(tmp_path: Path) -> None:
+    rows = made(tmp_path / "out", str(RECORDINGS))
+    assert len(rows) > 30
+    assert {"direct", "spatial"} <= {row.perspective for row in rows}
+    assert len({row.relation for row in rows}) > 6 and {"opposite"} <= {row.pair_kind for row in rows}
+    for row in rows:
+        assert row.target is not None and row.target.bbox is not None and row.action.point is not None
+        box, point = row.target.bbox, row.action.point
+        assert box.x <= point.x <= box.right and box.y <= point.y <= box.bottom
+        assert row.failures.count("") == 1
+        for reference in row.references:
+            assert reference.bbox is not None and len(reference.name or reference.text) <= 48
+
+
+@pytest.mark.browser
+def test_a_file_gives_places_looks_and_opposites(tmp_path: Path) -> None:
+    page = tmp_path / "player.html"
+    page.write_text(PAGE, encoding="utf-8")
+    rows = made(tmp_path / "out", str(page))
+    told = [row.instruction for row in rows]
+    assert any(row.relation in ("left_of", "right_of", "above", "below") for row in rows)
+    assert not any("\uf04b" in text or "sentence" in text for text in told)
+    assert all(row.provenance.count("player.html") and row.site == "player.html" for row in rows)
+
+
+@pytest.mark.browser
+def test_a_web_archive_is_read_as_the_page_that_it_was(tmp_path: Path) -> None:
+    archive = tmp_path / "player.mhtml"
+    archive.write_bytes(archived())
+    assert len(made(tmp_path / "out", str(archive))) > 3
+
+
+def archived() -> bytes:
+    page = PAGE.replace("<style>", '<link rel="stylesheet" href="https://site.example/a.css?x=1&amp;y=2"><style>', 1)
+    page += '<script>alert(1)</script><iframe src="cid:frame-1@mhtml.blink"></iframe>'
+    parts = [
+        ("text/html", "https://site.example/", "", page),
+        ("text/css", "https://site.example/a.css?x=1&y=2", "", "body { background: white }"),
+        ("text/html", "", "<frame-1@mhtml.blink>", "<p>inner</p>"),
+    ]
+    lines = [
+        "From: <Saved by Blink>",
+        "MIME-Version: 1.0",
+        'Content-Type: multipart/related; type="text/html"; boundary="BB"',
+    ]
+    lines.append("")
+    for kind, at, cid, text in parts:
+        lines += ["--BB", f"Content-Type: {kind}; charset=utf-8", "Content-Transfer-Encoding: 8bit"]
+        lines += [f"Content-Location: {at}"] * bool(at) + [f"Content-ID: {cid}"] * bool(cid) + ["", text]
+    return "\r\n".join([*lines, "--BB--", ""]).encode()
+
+
+def test_an_archive_is_unpacked_under_names_of_our_own(tmp_path: Path) -> None:
+    archive, folder = tmp_path / "page.mhtml", tmp_path / "parts"
+    folder.mkdir()
+    archive.write_bytes(archived())
+    page = mhtml.unpack(archive, folder)
+    text = page.read_text(encoding="utf-8")
+    assert page.parent == folder and len(list(folder.iterdir())) == 3
+    assert "site.example/a.css" not in text and "cid:" not in text and "alert" not in text
+    sheet = next(folder.glob("*.css"))
+    assert f'href="{sheet.name}"' in text and "background: white" in sheet.read_text()
+    archive.write_bytes(b"<html>no archive</html>")
+    with pytest.raises(DataError, match="no part of type text/html"):
+        mhtml.unpack(archive, folder)
+
+
+def test_a_colour_is_named_where_people_agree() -> None:
+    from PIL import Image, ImageDraw
+
+    picture = Image.new("RGB", (400, 40), "white")
+    shown = {"#d62828": "red", "#2563eb": "blue", "#168c3c": "green", "#777777": "", "#0f9696": "", "#fff": ""}
+    for place, colour in enumerate(shown):
+        ImageDraw.Draw(picture).rectangle((place * 50, 0, place * 50 + 39, 39), fill=colour)
+    out = io.BytesIO()
+    picture.save(out, "PNG")
+    boxes = [BBox(place * 50, 0, 40, 40) for place in range(len(shown))]
+    assert colours.named(image.from_bytes(out.getvalue()), boxes, 1.0) == list(shown.values())
+    assert colours.named(image.from_bytes(out.getvalue()), [BBox(900, 0, 10, 10)], 1.0) == [""]
+
+
+@pytest.mark.parametrize("page", ["nowhere.html", "no such folder"])
+def test_a_page_that_is_not_there_is_refused(page: str, tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="neither an address, nor a file"):
+        real_pages.generate([page], tmp_path / "out")
+    with pytest.raises(CallError, match="0 pages"):
+        real_pages.generate([], tmp_path / "out")
+    assert not (tmp_path / "out").exists()

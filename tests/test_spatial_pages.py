@@ -1,0 +1,260 @@
+"""Generated pages in a real browser: rows that hold by another route, the same bytes after any trouble, failures that say so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import independent
+import pytest
+
+from cuadata import (
+    dataset,
+    image,
+    spatial,
+    spatial_blocks,
+    spatial_card,
+    spatial_pages,
+    spatial_render,
+)
+from cuadata.errors import DataError
+from cuadata.registry import families
+from cuadata.rows import Grounding, Pair
+from cuadata.spatial_blocks import Job
+from cuadata.spatial_look import Looker
+from cuadata.types import Task
+
+pytestmark = pytest.mark.browser
+N = 60
+ASKED: Any = {"seed": 5, "infeasible": 0.2, "pairs": 0.3}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("spatial") / "one"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spatial, "BLOCK", 20)
+        spatial.generate(N, out, workers=1, **ASKED)
+    return out
+
+
+def rows(folder: Path, config: str, kind: type) -> list[Any]:
+    return [row for split in dataset.configs(folder)[config] for row in dataset.read(folder, config, split, kind)]
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    files = (one for one in sorted(folder.rglob("*")) if one.is_file())
+    return {str(one.relative_to(folder)): hashlib.sha256(one.read_bytes()).hexdigest() for one in files}
+
+
+def block(folder: Path, count: int, **options: Any) -> spatial_blocks.Block:
+    asked: Any = {"number": 0, "seed": 3, "infeasible": 0.0, "pairs": 0.0, **options}
+    try:
+        spatial_pages.make(Job(rows=count, folder=str(folder), **asked))
+    finally:
+        spatial_render.close()
+    return spatial_blocks.read(folder, 0)
+
+
+def kill_a_browser() -> None:
+    """End a browser of this process as a lack of memory would."""
+    parents, browsers = {}, []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            words = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"remote-debugging" in words and b"--type=" not in words:
+            browsers.append(int(entry.name))
+
+    def ours(pid: int) -> bool:
+        return pid == os.getpid() or (pid in parents and ours(parents[pid]))
+
+    for pid in filter(ours, browsers):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_the_bytes_are_the_same_after_a_stop_and_a_killed_browser_and_with_more_workers(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spatial, "BLOCK", 20)
+    whole, done = spatial_pages.make, list[int]()
+
+    def stops(job: Job) -> int:
+        if done:
+            raise KeyboardInterrupt
+        done.append(job.number)
+        return whole(job)
+
+    show, shown = spatial_render.show, list[str]()
+
+    def dies(*of: Any, **more: Any) -> Any:
+        shown.append("")
+        if len(shown) == 4:
+            kill_a_browser()
+        return show(*of, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(spatial_pages, "make", stops)
+        patch.setattr(spatial_render, "show", dies)
+        with pytest.raises(KeyboardInterrupt):
+            spatial.generate(N, tmp_path / "two", workers=1, **ASKED)
+    assert len(shown) > 4 and not (tmp_path / "two").exists()
+    first = next(tmp_path.rglob("000000.json"))
+    stamp = first.stat().st_mtime_ns
+    seen: list[int] = []
+
+    def watch(what: str, count: int, of: int) -> None:
+        if what == "rendering" and first.exists():
+            seen.append(first.stat().st_mtime_ns)
+
+    spatial.generate(N, tmp_path / "two", workers=2, progress=watch, **ASKED)
+    assert set(seen) == {stamp}, "a finished block was made again"
+    assert hashes(tmp_path / "two") == hashes(built)
+    assert [one.name for one in tmp_path.iterdir()] == ["two"]
+
+
+def test_every_row_holds_by_an_independent_route(built: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    from cuadata import browser
+
+    held = rows(built, "grounding", Grounding)
+    assert len(held) == N
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=str(browser.find().path))
+        page, shown = started.new_page(), list[str]()
+        for row in sorted(held, key=lambda one: one.image.sha256):
+            if row.image.sha256 not in shown:
+                shown.append(row.image.sha256)
+                independent.show(page, row)
+                if len(shown) % 5 == 1:
+                    assert (image.rgb(page.screenshot()) == image.rgb(image.read(row.image))).all()
+            assert list(independent.faults(page, row)) == [], (row.id, row.instruction)
+        started.close()
+
+
+def test_minimal_pairs_differ_in_what_they_say(built: Path) -> None:
+    pairs: dict[str, list[Grounding]] = defaultdict(list)
+    for row in rows(built, "grounding", Grounding):
+        assert (row.pair_id is None) == (row.pair_kind is None)
+        if row.pair_id is not None:
+            pairs[row.pair_id].append(row)
+    kinds = Counter(row.pair_kind for held in pairs.values() for row in held)
+    assert kinds["opposite"] and kinds["removed"] + kinds["covered"]
+    turned = {"above": "below", "below": "above", "left_of": "right_of", "right_of": "left_of", "inside": "contains"}
+    for held in pairs.values():
+        both = [row for row in held if row.pair_kind == "opposite"]
+        if len(both) == 2:
+            one, other = both
+            assert one.image.sha256 == other.image.sha256 and one.target != other.target
+            assert turned.get(one.relation or "") == other.relation or turned[other.relation or ""] == one.relation
+            assert one.references == other.references
+
+
+def test_a_moved_reference_gives_another_answer_to_the_same_relation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spatial_pages, "_MOVED", 1.0)
+    held = block(tmp_path, 40).grounding
+    moved = [row for row in held if "/moved_reference/" in row.id]
+    assert moved
+    for row in moved:
+        before = next(
+            one for one in held if one.pair_id == row.pair_id and "/page/" in one.id and one.relation == row.relation
+        )
+        assert row.image.sha256 != before.image.sha256 and row.target and before.target
+        assert [t.locator for t in row.references] == [t.locator for t in before.references]
+        assert [t.bbox for t in row.references] != [t.bbox for t in before.references]
+        assert row.target.locator != before.target.locator
+
+
+def test_rows_say_all_that_they_know(built: Path) -> None:
+    held = rows(built, "grounding", Grounding)
+    told = json.loads((built / "cuadata.json").read_text())["generator"]
+    assert sum(row.action.type == "infeasible" for row in held) / N == pytest.approx(0.2, abs=0.09)
+    for row in held:
+        assert row.thought and row.candidates and len(row.failures) == len(row.candidates)
+        if row.target is not None:
+            assert row.failures.count("") == 1
+            assert row.candidates[row.failures.index("")].locator == row.target.locator
+    assert told["rows"]["grounding"] == N and told["browsers"] and told["notes"] == []
+    assert {"direct", "spatial"} <= set(told["axes"]["perspective"])
+    card = (built / "README.md").read_text()
+    assert "Trivial predictors" in card and (built / "examples.png").exists()
+
+
+def test_perturbed_pairs_carry_their_truth(built: Path) -> None:
+    held = rows(built, "pairs", Pair)
+    assert {"affine" in json.loads(row.transform) for row in held} == {True, False}
+    for row in held:
+        change = json.loads(row.transform)
+        assert row.transformed.sha256 != row.image.sha256 and row.target and row.target.bbox and row.transformed_target
+        if "affine" in change:
+            a, b, c, d, e, f = change["affine"]
+            assert a > 0 and e > 0 and b == d == 0, "text is never mirrored nor turned"
+            box, moved = row.target.bbox, row.transformed_target.bbox
+            assert moved is not None
+            assert moved.x == pytest.approx(box.x * a + c, abs=0.01)
+            assert moved.y == pytest.approx(box.y * e + f, abs=0.01)
+            assert 0 <= moved.x and moved.right <= row.transformed.width + 1
+
+
+def test_a_plan_that_is_not_met_is_counted_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spatial_pages, "MOST_PAGES", 1)
+    made = block(tmp_path, 40)
+    assert 0 < len(made.grounding) < 40 and made.counts["short"] == 40 - len(made.grounding)
+    told = spatial_card.Found(tmp_path, [0]).summary(40)
+    assert told["notes"] == [f"{made.counts['short']} of 40 rows could not be made within 200 pages a block"]
+
+
+def test_a_disk_that_is_full_leaves_no_half_block(tmp_path: Path) -> None:
+    """No file may grow over 2 kB here, which no picture fits in."""
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))
+    try:
+        with pytest.raises(DataError, match=str(tmp_path / "out")):
+            spatial.generate(5, tmp_path / "out", workers=1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert not (tmp_path / "out").exists() and not list(tmp_path.rglob("0*.json"))
+    assert spatial.generate(5, tmp_path / "out", workers=1)["rows"]["grounding"] == 5
+
+
+def test_a_browser_that_is_killed_is_started_again() -> None:
+    with Looker() as looker:
+        make: Any = families["shapes"]
+        first = looker.look(make(1))
+        kill_a_browser()
+        again = looker.look(make(1))
+    assert first.observation.elements == again.observation.elements
+    assert first.observation.screenshot == again.observation.screenshot
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "words"),
+    [
+        ("", '<i id="n">Save</i><button id="e0" aria-labelledby="n">Go</button>', "accessibility tree"),
+        ("", '<form id="f"><input name="getAttribute"></form>', "x/0.*not rendered.*not a function"),
+        (
+            "<style data-font>@font-face {font-family: Gone; src: url(data:font/woff2;base64,AAAA)}</style>",
+            "",
+            "Gone 400",
+        ),
+    ],
+    ids=["another name", "a page that throws", "a font that is missing"],
+)
+def test_a_page_that_cannot_be_measured_is_an_error_that_says_why(head: str, body: str, words: str) -> None:
+    html = f'<!doctype html><html lang="en" dir="ltr"><head>{head}</head><body>{body}</body></html>'
+    with Looker() as looker, pytest.raises(DataError, match=words):
+        looker.look(Task(id="x/0", family="x", seed=0, instruction="Click", html=html))
