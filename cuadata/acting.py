@@ -81,7 +81,9 @@ async def act(
         target=aim.target,
         after=seen,
         error=error,
-        effect=effect_between(arrived, seen, done, ambient, waited) if effect and seen is not None and error is None else None,
+        effect=effect_between(arrived, seen, done, ambient, waited)
+        if effect and seen is not None and error is None
+        else None,
     )
     page.steps += 1
     return step
