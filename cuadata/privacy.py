@@ -92,19 +92,14 @@ class Finding:
     text: Annotated[str, "the thing itself: never to be shown or written"] = field(repr=False)
 
 
-#: Every detector needs one of these: most texts have none, and are done with one look.
-_WORTH_A_LOOK = re.compile(
-    r"[@=:]|%40|\d(?:[ .()-]{0,2}\d){2}|[a-z]{2}\d\d|[\w+/=.-]{15}|-----|\bis\b|bearer|basic", re.IGNORECASE
-)
-
-
 def find(text: str) -> tuple[Finding, ...]:
     """Everything in a text that must not leave, in order, without overlaps; what is masked already is not found again."""
-    if len(text) < 4 or _WORTH_A_LOOK.search(text) is None:
+    if len(text) < 4:
         return ()
     found: list[Finding] = []
-    for kind, pattern, holds in _DETECTORS:
-        for match in pattern.finditer(text):
+    low = text.lower()
+    for kind, pattern, holds, needs in _DETECTORS:
+        for match in pattern.finditer(text) if needs(low) else ():
             secret = match["secret"]
             if _MASKED.fullmatch(secret) or not holds(secret):
                 continue
@@ -211,18 +206,40 @@ def _is_long(text: str) -> bool:
 
 
 #: The surest first: what one has found, a later one does not find again.
-_DETECTORS: Final[tuple[tuple[Kind, re.Pattern[str], Callable[[str], bool]], ...]] = (
-    ("private_key", _PEM, _anything),
-    ("api_key", _PREFIXED, _anything),
-    ("password", _IN_AUTHORITY, _anything),
-    ("token", _IN_QUERY, _is_long),
-    ("token", _BEARER, _anything),
-    ("password", _PASSWORD, _anything),
-    ("card_number", _CARD, _is_card),
-    ("account_number", _IBAN, _is_iban),
-    ("one_time_code", _CODE_AFTER, _anything),
-    ("one_time_code", _CODE_BEFORE, _anything),
-    ("email", _EMAIL, _is_person),
-    ("phone", _PHONE, _is_phone),
-    ("api_key", _RANDOM, _is_random),
+def _one_of(*words: str) -> Callable[[str], bool]:
+    return lambda low: any(word in low for word in words)
+
+
+_IBAN_HEAD = re.compile(r"[a-z]{2}\d{2} ?[a-z0-9]{4}")
+_DIGITS = re.compile(r"\d(?:[ .()-]{0,2}\d){3}")
+_RUN = re.compile(r"[\w+/=.-]{14}")
+
+
+def _many_digits(low: str) -> bool:
+    return _DIGITS.search(low) is not None
+
+
+def _begins_an_iban(low: str) -> bool:
+    return _IBAN_HEAD.search(low) is not None
+
+
+def _long_run(low: str) -> bool:
+    return _RUN.search(low) is not None
+
+
+#: Kind, pattern, what else must hold, and what a lowered text needs before the pattern is worth its time.
+_DETECTORS: Final[tuple[tuple[Kind, re.Pattern[str], Callable[[str], bool], Callable[[str], bool]], ...]] = (
+    ("private_key", _PEM, _anything, _one_of("-----begin")),
+    ("api_key", _PREFIXED, _anything, _long_run),
+    ("password", _IN_AUTHORITY, _anything, _one_of("@")),
+    ("token", _IN_QUERY, _is_long, _one_of("=")),
+    ("token", _BEARER, _anything, _one_of("bearer", "basic")),
+    ("password", _PASSWORD, _anything, _one_of("pass", "pwd")),
+    ("card_number", _CARD, _is_card, _many_digits),
+    ("account_number", _IBAN, _is_iban, _begins_an_iban),
+    ("one_time_code", _CODE_AFTER, _anything, _one_of("code", "pin", "password", "otp")),
+    ("one_time_code", _CODE_BEFORE, _anything, _one_of("code", "pin", "otp")),
+    ("email", _EMAIL, _is_person, _one_of("@", "%40")),
+    ("phone", _PHONE, _is_phone, _many_digits),
+    ("api_key", _RANDOM, _is_random, _long_run),
 )

@@ -55,13 +55,17 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
                 yield from _texts(held, f"{place}.{name}" if place else name)
 
 
-@functools.cache
+_fields_with_text: dict[type, tuple[str, ...]] = {Image: ()}
+
+
 def _text_fields(kind: type) -> tuple[str, ...]:
     """Fields of a record that can hold text of the page or of a person; none for what is no record."""
-    if not is_dataclass(kind) or kind is Image:
-        return ()
-    hints = get_type_hints(kind)
-    return tuple(one.name for one in fields(kind) if not names_only(one.name) and _holds_text(hints[one.name]))
+    found = _fields_with_text.get(kind)
+    if found is None:
+        hints = get_type_hints(kind) if is_dataclass(kind) else {}
+        found = tuple(name for name, hint in hints.items() if not names_only(name) and _holds_text(hint))
+        _fields_with_text[kind] = found
+    return found
 
 
 def _holds_text(hint: Any) -> bool:
