@@ -280,6 +280,7 @@ def test_the_check_passes_what_is_sound(monkeypatch: pytest.MonkeyPatch) -> None
 def test_clicking_everything_earns_nothing_where_one_element_is_asked_for() -> None:
     task = registration.task("shapes", 0)
     wrong = "e1" if task.solution[0].locator != Locator(css="#e1") else "e2"
+    made: Any
     with closing(environment.make("shapes", screenshot=False)) as made:
         made.reset(options={"task": task})
         first = next(e for e in made.episode.observation.elements if e.locator == Locator(css=f"#{wrong}"))
