@@ -6,7 +6,7 @@ Ours plays first. On every second seed the oracle plays, where there is one; on 
 drawn at random, then a click on what submits, if that is on the page. Every action is noted as points of whole pixels and
 texts, and Selenium plays exactly those on the same seed. Compared are the instruction, whether the episode has ended, and
 the raw reward. Both read the page at once after an input; on pages that move by themselves they wait for it to be over, so
-that the same points mean the same. Selenium needs `chromedriver` of the browser's version.
+that the same points mean the same. Both run the same executable. Selenium needs `chromedriver` of the browser's version.
 """
 
 from __future__ import annotations
@@ -189,6 +189,8 @@ def main() -> None:
     asked.add_argument("--seeds", type=int, default=200)
     asked.add_argument("--task", nargs="*", default=TASKS)
     given = asked.parse_args()
+    # Lines of text break elsewhere in the headless shell, and a point at their ends then lies on another word.
+    os.environ.setdefault("CUADATA_CHROMIUM", shutil.which("chromium") or "")
     columns = ("episodes", "same", "inputs", "ended", "won", "paid in part")
     print("| task |", " | ".join(columns), "|\n|---|" + "---:|" * len(columns))
     total: Counter[str] = Counter()

@@ -52,6 +52,8 @@ async def act(
     What the arrival of the pointer alone changes is no effect of a press: the effect is measured from then on.
     """
     before = await _before(page, observation, screenshot, renew)
+    if observation is not None and await _recycled(page, action, observation):
+        return _refused(page, action, before)
     action = native_lists.chosen(action, before.elements)
     aim = await aimed(page, action, before)
     arrived = before
@@ -87,6 +89,30 @@ async def act(
     )
     page.steps += 1
     return step
+
+
+async def _recycled(page: AsyncPage, action: Action, chosen: Observation) -> bool:
+    """Whether the node of the chosen element stands for another thing now, and what was chosen is elsewhere.
+
+    So virtual lists go on: the rows stay and their contents move. A label that merely changes (Show, Hide) is the same.
+    """
+    was = next((e for e in chosen.elements if e.id == action.element), None) if action.element is not None else None
+    if was is None or not was.name or page.windows.held is None or await page.fresh():
+        return False
+    now = await page.observe(screenshot=False)
+    mine = next((e for e in now.elements if e.id == was.id), None)
+    alike = [e for e in now.elements if (e.role, e.name) == (was.role, was.name)]
+    return mine is not None and mine.name != was.name and bool(alike)
+
+
+def _refused(page: AsyncPage, action: Action, before: Observation) -> Step:
+    """The step of an action that was not done: what it was aimed at is another thing now."""
+    page.steps += 1
+    words = f"target_stale: element {action.element} stands for something else now"
+    return Step(
+        index=page.steps - 1, time=max(time.time(), before.time + 1e-6), observation=before, action=action, after=before,
+        error=words,
+    )  # fmt: skip
 
 
 async def _before(page: AsyncPage, given: Observation | None, screenshot: bool, renew: bool) -> Observation:

@@ -80,11 +80,16 @@ class Tab:
         return any(began >= since for began in self.requests.values())
 
     async def enter(self) -> None:
-        """Open the debugger session; does nothing where it is open."""
+        """Open the debugger session; does nothing where it is open. FrameGone where the page closes meanwhile."""
+        from playwright.async_api import Error
+
         async with self._ready:
             if self.session is None:
-                async with asyncio.timeout(10):
-                    self.session = await self.page.context.new_cdp_session(self.page)
+                try:
+                    async with asyncio.timeout(10):
+                        self.session = await self.page.context.new_cdp_session(self.page)
+                except Error as error:
+                    raise FrameGone(f"the page closed before it could be looked at: {error}") from error
                 self.frames = Frames(self.page, self.session)
                 self.session.on("Page.windowOpen", lambda _: self._on_opening())
                 await send(self.session, "Page.enable")

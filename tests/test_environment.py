@@ -159,7 +159,7 @@ def test_an_element_that_is_gone_is_refused_and_never_its_neighbour(env: Any, ca
     env.step(Action(type="click", element=beta.id))
     assert loop.run(page.evaluate("document.body.dataset.last ?? null"), 5) in ("Beta", None)
     env.reset(options={"task": plain("<button id=b onclick='document.title=1'>One</button><button>Two</button>")})
-    one = named(env, "One")
+    one, page = named(env, "One"), env.stage.page
     loop.run(page.evaluate("document.getElementById('b').remove()"), 5)
     *_, info = env.step(Action(type="click", element=one.id))
     assert info["error"].startswith("target_stale") and loop.run(page.title(), 5) == "T"
@@ -182,6 +182,40 @@ def test_a_pop_up_that_closes_itself_leaves_the_opener(cases: Path) -> None:
         third = page.act(Action(type="click", point=Point(110, 115)), observation=second.after)
     assert [s.observation.title for s in (first, second, third)] == ["Opener", "Pop", "Opener"]
     assert third.after is not None and third.after.title == "Next done"
+
+
+ROWS = "".join(f"<p><button onclick=\"document.title='{n}'\">{n}</button></p>" for n in ("Alpha", "Beta", "Gamma"))
+RECYCLE = """() => [...document.querySelectorAll('button')].forEach((e, i) => {
+  const name = ['New', 'Alpha', 'Beta'][i]; e.textContent = name; e.onclick = () => document.title = name; })"""
+
+
+def test_a_row_whose_node_stands_for_another_now_is_refused(env: Any) -> None:
+    """As in virtual lists, whose nodes stay while their contents move on."""
+    env.reset(options={"task": plain(ROWS)})
+    beta = named(env, "Beta")
+    env._loop.run(env.stage.page.evaluate(RECYCLE), 5)
+    *_, info = env.step(Action(type="click", element=beta.id))
+    assert info["error"].startswith("target_stale") and env.episode.observation.title == "T"
+    toggle = "<button onclick=\"this.textContent = this.textContent === 'Show' ? 'Hide' : 'Show'\">Show</button>"
+    env.reset(options={"task": plain(toggle)})
+    shown = named(env, "Show")
+    env._loop.run(env.stage.page.evaluate("() => document.querySelector('button').click()"), 5)
+    *_, info = env.step(Action(type="click", element=shown.id))
+    assert info["error"] is None and named(env, "Show").id == shown.id
+
+
+def test_a_pop_up_that_goes_by_itself_before_it_is_looked_at(env: Any) -> None:
+    pop = "const w = open('about:blank', '', 'width=300,height=200'); setTimeout(() => w.close(), {})"
+    buttons = "".join(f'<button onclick="{pop.format(ms)}">{ms}</button>' for ms in (0, 30, 100, 300))
+    env.reset(options={"task": plain(f"{buttons}<button onclick=\"document.title='Next'\">Next</button>")})
+    for name in ("0", "30", "100", "300"):
+        env.step(Action(type="click", element=named(env, name).id))
+        assert env.episode.ended == "running", env.episode.reason
+        if env.episode.observation.title != "T":
+            env.step(Action(type="wait", seconds=0.5))
+        assert env.episode.observation.title == "T"
+    env.step(Action(type="click", element=named(env, "Next").id))
+    assert env.episode.observation.title == "Next"
 
 
 def test_nothing_of_one_episode_reaches_the_next(env: Any) -> None:
@@ -246,6 +280,7 @@ def test_the_check_passes_what_is_sound(monkeypatch: pytest.MonkeyPatch) -> None
 def test_clicking_everything_earns_nothing_where_one_element_is_asked_for() -> None:
     task = registration.task("shapes", 0)
     wrong = "e1" if task.solution[0].locator != Locator(css="#e1") else "e2"
+    made: Any
     with closing(environment.make("shapes", screenshot=False)) as made:
         made.reset(options={"task": task})
         first = next(e for e in made.episode.observation.elements if e.locator == Locator(css=f"#{wrong}"))
