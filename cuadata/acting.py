@@ -385,11 +385,12 @@ async def _touch(page: AsyncPage, action: Action) -> Action:
 
 
 async def _select(page: AsyncPage, action: Action) -> Action:
+    """Choose an option of the element or, where this page's last look does not know it, of what stands at the point."""
     tab = page.tab
-    id = action.element
-    if id is None and action.point is not None:
-        id = next(iter(await tab.at(action.point)), None)
-    found = tab.find(id) if id is not None else None
+    found = tab.find(action.element) if action.element is not None else None
+    if found is None and action.point is not None:
+        await tab.look(screenshot=False, ratio=page.device_pixel_ratio, verify=False)
+        found = next((held for id in await tab.at(action.point) if (held := tab.find(id)) is not None), None)
     if found is None:
         raise page_input.BadAction("a select needs the element, or a point on it")
     value, label = await page_input.select(*found, action)

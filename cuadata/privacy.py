@@ -6,6 +6,7 @@ password, a one-time code). Names of people and postal addresses have no such fo
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections import Counter
@@ -96,6 +97,15 @@ def find(text: str) -> tuple[Finding, ...]:
     """Everything in a text that must not leave, in order, without overlaps; what is masked already is not found again."""
     if len(text) < 4:
         return ()
+    return _found(text) if len(text) < _REMEMBERED else _found.__wrapped__(text)
+
+
+#: Texts shorter than this are remembered, characters: instructions, addresses and histories come with every step anew.
+_REMEMBERED = 1024
+
+
+@functools.lru_cache(maxsize=4096)
+def _found(text: str) -> tuple[Finding, ...]:
     found: list[Finding] = []
     low = text.lower()
     for kind, pattern, holds, needs in _DETECTORS:

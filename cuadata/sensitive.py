@@ -127,6 +127,11 @@ def typed_secret(row: Mapping[str, Any]) -> str | None:
 def _plain(value: Any) -> Any:
     """A dataclass as dicts and lists, without its pictures."""
     if is_dataclass(value) and not isinstance(value, type):
-        held = {one.name: getattr(value, one.name) for one in fields(value)}
-        return {name: _plain(one) for name, one in held.items() if not isinstance(one, Image)}
+        held = ((name, getattr(value, name)) for name in _field_names(type(value)))
+        return {name: _plain(one) for name, one in held if not isinstance(one, Image)}
     return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value
+
+
+@functools.cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))

@@ -73,3 +73,11 @@ def test_a_file_address_is_served_over_http(tmp_path: Path) -> None:
     (tmp_path / "a page.html").write_text(PAGE)
     with browser.open((tmp_path / "a page.html").as_uri()) as page:
         assert page.url.startswith("http://127.0.0.1:") and page.title == "Counter"
+
+
+@pytest.mark.browser
+def test_a_bare_select_finds_what_stands_at_its_point() -> None:
+    html = "<!doctype html><select style='position:absolute;left:10px;top:10px'><option>One<option>Two</select>"
+    with browser.open(html) as page:
+        assert page.input(Action(type="select", element=1, point=Point(20, 15), text="Two")) is None
+        assert page.evaluate("document.querySelector('select').value") == "Two"

@@ -1,0 +1,20 @@
+"""The recordings in examples/: small, whole, and enough to see what a build does without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cuadata import build
+
+RECORDINGS = Path(__file__).parent.parent / "examples" / "recordings"
+
+
+def test_they_weigh_little() -> None:
+    assert sum(file.stat().st_size for file in RECORDINGS.rglob("*") if file.is_file()) < 3_000_000
+
+
+def test_they_give_rows_in_every_split_and_show_a_rejection(tmp_path: Path) -> None:
+    report = build.build([("recordings", RECORDINGS)], tmp_path / "set", workers=1)
+    assert min(report.kept["actions"][split] for split in ("train", "test")) > 0
+    assert report.rejected == {"no_effect": 5}
+    assert sum(report.kept["chunks"].values()) > 0
