@@ -1,6 +1,6 @@
 """Effect detection against scikit-image's SSIM of the full picture, on the labelled pairs, in one run.
 
-    python benchmarks/effect.py [--labels tests/effect_pairs/labels.jsonl] [--repeat 5] [--match WORD]
+    python benchmarks/effect.py [--labels tests/effect_pairs/labels.jsonl] [--repeat 3] [--match WORD] [--every N]
 
 Both sides see the same decoded pictures, find what moves by itself in the same frames, and judge by the same thresholds.
 `full` is `skimage.metrics.structural_similarity(channel_axis=2, full=True)` of the whole picture, its lowest value; `grey` is the same function on grey pictures with its defaults, which knows
@@ -118,8 +118,9 @@ def main() -> None:
     parser.add_argument("--labels", type=Path, default=root / "tests" / "effect_pairs" / "labels.jsonl")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--match", default="")
+    parser.add_argument("--every", type=int, default=1, help="only every so-manyth pair")
     given = parser.parse_args()
-    pairs = [pair for pair in effect_pairs.read(given.labels) if given.match in pair.id]
+    pairs = [pair for pair in effect_pairs.read(given.labels) if given.match in pair.id][:: given.every]
     rows = [measure(pair, given.repeat) for pair in pairs]
     median = {name: statistics.median(row[name] for row in rows) for name in rows[0] if name not in ("id", "equal")}
     ratios = {

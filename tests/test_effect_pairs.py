@@ -54,7 +54,8 @@ def stored(pixels: Any, quality: int) -> bytes:
 
 def test_storing_a_picture_as_jpeg_makes_no_effect_and_hides_few(pairs: list[Pair]) -> None:
     """A codec's noise is never an effect; of the effects, a glyph in a badge and a pale ring may drown in it."""
-    made, hidden = [], []
+    made: list[tuple[str, int, str]] = []
+    hidden: list[tuple[str, int, str]] = []
     chosen = pairs[::9]
     for number, pair in enumerate(chosen):
         before, after = pair.picture(pair.before), pair.picture(pair.after)
