@@ -95,15 +95,14 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
     fits the set.
     """
     index, held = _Index(golds), list(rows)
-    kinds = Counter(g.kind for _, row in held if (g := index.exact(row, kind)) is not None)
+    named = [index.exact(row, kind) for _, row in held]
+    kinds = Counter(one.kind for one in named if one is not None)
     usual = kind or next((k for k, _ in kinds.most_common(1)), None)
     found: dict[str, list[str]] = {}
     unknown, reworded = [], 0
-    for place, row in held:
-        one = index.exact(row, kind)
-        if one is None:
-            one = index.usual(row, usual, place)
-            reworded += one is not None
+    for (place, row), exact in zip(held, named, strict=True):
+        one = exact or index.usual(row, usual, place)
+        reworded += exact is None and one is not None
         if one is None:
             unknown.append(place)
             continue

@@ -39,6 +39,7 @@ class Score:
 
     name: Annotated[str, "the reward"]
     n: Annotated[int, "answers"]
+    left_out: Annotated[int, "prompts without a column that this reward judges by"]
     mean: Annotated[float, "mean"]
     std: Annotated[float, "standard deviation, n - 1 in the denominator"]
     quantiles: Annotated[tuple[float, ...], "minimum, quartiles, maximum"]
@@ -94,14 +95,32 @@ def from_rows(path: Path, form: str, *, frame: str | None = None) -> list[Case]:
 def score(cases: Sequence[Case], names: Sequence[str], *, seed: int = 0, **thresholds: Any) -> tuple[Score, ...]:
     """Every reward over the cases, and a random one at the end.
 
-    Errors of a reward are raised: a reward that cannot judge these rows has no place in the table. Thresholds go to the
-    rewards that have them.
+    Prompts without a column that a reward judges by, such as those that state no relation, are left out of its line and
+    counted. Where it can judge none of them its error is raised, as every other error is. Thresholds go to the rewards
+    that have them.
     """
     hits = [_hits(case) for case in cases]
-    table = [_score(name, [_paid(name, case, thresholds) for case in cases], hits) for name in names]
+    table = [_line_of(name, cases, hits, thresholds) for name in names]
     draw = random.Random(seed)
     chance = [[draw.random() for _ in case.answers] for case in cases]
     return (*table, _score(RANDOM, chance, hits))
+
+
+def _line_of(
+    name: str, cases: Sequence[Case], hits: Sequence[Sequence[bool] | None], thresholds: Mapping[str, Any]
+) -> Score:
+    paid: list[Sequence[float]] = []
+    marks: list[Sequence[bool] | None] = []
+    lacking: CallError | None = None
+    for case, hit in zip(cases, hits, strict=True):
+        try:
+            paid.append(_paid(name, case, thresholds))
+            marks.append(hit)
+        except CallError as error:  # a column is missing
+            lacking = error
+    if lacking is not None and not paid:
+        raise lacking
+    return _score(name, paid, marks, left_out=len(cases) - len(paid))
 
 
 def _paid(name: str, case: Case, thresholds: Mapping[str, Any]) -> list[float]:
@@ -123,7 +142,9 @@ def _hits(case: Case) -> list[bool] | None:
     return [rewards["point_in_box"](answer, **case.columns) > 0 for answer in case.answers]
 
 
-def _score(name: str, paid: Sequence[Sequence[float]], hits: Sequence[Sequence[bool] | None]) -> Score:
+def _score(
+    name: str, paid: Sequence[Sequence[float]], hits: Sequence[Sequence[bool] | None], *, left_out: int = 0
+) -> Score:
     values = [value for group in paid for value in group]
     if not values:
         raise DataError("there are no answers to score")
@@ -135,6 +156,7 @@ def _score(name: str, paid: Sequence[Sequence[float]], hits: Sequence[Sequence[b
     return Score(
         name=name,
         n=len(values),
+        left_out=left_out,
         mean=math.fsum(values) / len(values),
         std=statistics.stdev(values) if len(values) > 1 else 0.0,
         quantiles=_quantiles(values),

@@ -397,3 +397,21 @@ def test_rewards_on_a_gold_set() -> None:
     assert hit.n == 1716 and 0.55 < hit.mean < 0.66
     assert smooth.ranks_hits is not None and smooth.ranks_hits > 0.99
     assert chance.ranks_hits is not None and 0.45 < chance.ranks_hits < 0.55
+
+
+def test_prompts_that_a_reward_cannot_judge_are_left_out_and_counted() -> None:
+    box = {"x": 100, "y": 100, "width": 40, "height": 20}
+    columns = {"format": "gta1", "target": box, "image_size": [800, 600], "frame": "px"}
+    below = {**box, "y": 200}
+    cases = [
+        reward_scores.Case(
+            group="a", answers=("(120,110)",), columns={**columns, "relation": "above", "references": [below]}
+        ),
+        reward_scores.Case(group="b", answers=("(120,110)",), columns={**columns, "relation": None}),
+        reward_scores.Case(group="c", answers=("(120,110)",), columns={**columns, "relation": "above"}),
+    ]
+    satisfied, hit, chance = reward_scores.score(cases, ["relation_satisfied", "point_in_box"])
+    assert (satisfied.n, satisfied.left_out, satisfied.mean) == (1, 2, 1.0)
+    assert (hit.n, hit.left_out, chance.n) == (3, 0, 3)
+    with pytest.raises(CallError, match="relation"):
+        reward_scores.score(cases[1:2], ["relation_satisfied"])

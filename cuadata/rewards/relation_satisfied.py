@@ -26,14 +26,17 @@ def relation_satisfied(answer: str, **columns: Any) -> float:
     element = _element(read.point, candidates, columns)
     if element is None or element in references:
         return 0.0
-    fit = relations.holds(
-        cast(Relation, relation),
-        element,
-        references,
-        candidates=candidates,
-        viewport=read.view.viewport,
-        position=columns.get("position"),
-    )
+    try:
+        fit = relations.holds(
+            cast(Relation, relation),
+            element,
+            references,
+            candidates=candidates,
+            viewport=read.view.viewport,
+            position=columns.get("position"),
+        )
+    except ValueError as error:  # too few references for the relation
+        raise CallError(f"this reward needs the column `references`: {error}") from error
     return float(fit.holds)
 
 

@@ -312,7 +312,11 @@ def _page(
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     rooms = Environment(loader=PackageLoader("cuadata.viewer", "."), autoescape=True, undefined=StrictUndefined)
-    facts = {k: v for k, v in result.items() if isinstance(v, (str, int, float)) and not isinstance(v, bool)}
+    facts = {
+        k: v
+        for k, v in result.items()
+        if isinstance(v, (str, int, float)) and not isinstance(v, bool) and v not in ("", "{}")
+    }
     html = rooms.get_template("evaluation.html.j2").render(title=title, facts=facts, pictures=pictures, tables=tables)
     path = folder / REPORT
     path.write_text(html, encoding="utf-8")
