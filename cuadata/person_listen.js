@@ -7,6 +7,17 @@ globalThis.cuadata.person ??= (() => {
   const now = () => performance.timeOrigin + performance.now();
   const say = (message) => globalThis.cuadataHear?.(JSON.stringify(message));
 
+  // --- what scripts did to the document --------------------------------------------------------------------------------
+  let deeds = 0; // changes beyond looks: an attribute other than class and style, elements, text
+  const counter = new MutationObserver((records) => {
+    for (const r of records) if (r.type !== "attributes" || !/^(class|style)$/.test(r.attributeName)) deeds++;
+  });
+  counter.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const done = () => {
+    if (counter.takeRecords().some((r) => r.type !== "attributes" || !/^(class|style)$/.test(r.attributeName))) deeds++;
+    return deeds;
+  };
+
   // --- what stands now, against what was observed last --------------------------------------------------------------
   const look = () => cuadata.look();
   const looks = new Map(); // number of a measuring -> the look at it
@@ -21,7 +32,7 @@ globalThis.cuadata.person ??= (() => {
     looks.set(/"generation":(\d+)/.exec(text)[1], (latest = look()));
     if (looks.size > 8) looks.delete(looks.keys().next().value);
     took = performance.now() - began;
-    return `${text.slice(0, -1)},"secrets":${JSON.stringify(secrets.scan())}}`;
+    return `${text.slice(0, -1)},"secrets":${JSON.stringify(secrets.scan())},"deeds":${done()}}`;
   };
   cuadata.measure = (options = {}) => (options.only ? measure(options) : whole(options));
   //: Measuring at the moment of an input must not be felt; slower pages are told by their target alone.

@@ -56,6 +56,7 @@ class Tab:
         self.opener: Tab | None = None
         self.opening = 0
         self.dialog: OpenDialog | None = None
+        self.attended = False
         self.pointer: Point | None = None
         self.session: CDPSession | None = None
         self.frames: Frames | None = None
@@ -181,7 +182,7 @@ class Tab:
     async def _listen(self, held: list[measure.Measured], notes: list[str], *, hold: bool) -> list[measure.Measured]:
         """Learn of listeners, and measure again the documents where they made more elements worth telling."""
         try:
-            news = await measure.listeners(held)
+            news = await measure.listeners(held, pierce=not (self.attended and any(_written(m.frame) for m in held)))
         except (FrameGone, Stuck, ValueError) as error:
             notes.append(f"listeners are not known: {error}"[:300])
             return held
@@ -346,3 +347,11 @@ class Tab:
             await send(self.session, "Runtime.evaluate", 2, expression="1")
             return True
         return False
+
+
+def _written(frame: Frame) -> bool:
+    """Whether a frame's document may have been written by a script into an empty one.
+
+    Chromium 147 to 156 dies where listeners of such a document are asked for while an isolated world has some on it.
+    """
+    return frame.parent is not None and frame.url in ("about:blank", frame.parent.url)
