@@ -105,8 +105,10 @@ globalThis.cuadata.person ??= (() => {
       moment: moment(chain), chain: chain.length ? chain : chainOf(e),
     };
   };
+  /** As `about`, for an event that goes on with what has begun: what stood before it is known. */
   const briefly = (event, e) => ({
     time: (performance.timeOrigin + (event.timeStamp || performance.now())) / 1000,
+    modifiers: event.getModifierState ? MODIFIERS.filter((m) => event.getModifierState(m)) : [],
     x: event.clientX ?? null, y: event.clientY ?? null, ...field(e), field: serial(region(e)),
   });
 
@@ -155,6 +157,8 @@ globalThis.cuadata.person ??= (() => {
   };
   const forget = () => ((pointed = []), (rendered = null));
   const pressed = (event) => {
+    typing = null;
+    lastTurn = -1000;
     const e = innermost(event);
     say({ kind: "down", button: event.button, hovers: hovers(e), ...about(event, e) });
     down = true;
@@ -168,6 +172,7 @@ globalThis.cuadata.person ??= (() => {
   // --- keys and text -----------------------------------------------------------------------------------------------------
   const ALONE = new Set(["Control", "Alt", "Shift", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn", "Process", "Unidentified", "Dead"]);
   let lastKey = -1000;
+  let typing = null; // the field that the last input was typed into
   /** Text that comes without a key: composed, dictated, put in by the browser. */
   const entering = (event) => {
     if (performance.now() - lastKey < 100 || event.inputType?.startsWith("delete")) return;
@@ -180,8 +185,10 @@ globalThis.cuadata.person ??= (() => {
     const e = innermost(event);
     const kind = secrets.kindOf(e);
     const types = event.key.length === 1 && !event.metaKey && (event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey));
+    const on = types && typing !== null && typing === region(e);
+    typing = types ? region(e) : null;
     // A character typed into a secret's field stands here as a bullet.
-    say({ kind: "key", key: types && kind ? "\u2022" : event.key, types, repeat: event.repeat, ...about(event, e) });
+    say({ kind: "key", key: types && kind ? "\u2022" : event.key, types, repeat: event.repeat, ...(on ? briefly : about)(event, e) });
     forget();
   };
   const labels = (e) => [...e.selectedOptions].map((o) => cuadata.fold(o.label));
@@ -197,9 +204,12 @@ globalThis.cuadata.person ??= (() => {
     if (data === null && event.dataTransfer) data = event.dataTransfer.getData("text/plain");
     say({ kind: "text", how: event.inputType, data: kind ? (data === null ? null : "\u2022") : data, ...briefly(event, e) });
   };
+  let lastTurn = -1000;
   const turned = (event) => {
     const e = innermost(event);
-    say({ kind: "wheel", right: event.deltaX, down: event.deltaY, mode: event.deltaMode, ...about(event, e) });
+    const on = event.timeStamp - lastTurn < 300;
+    lastTurn = event.timeStamp;
+    say({ kind: "wheel", right: event.deltaX, down: event.deltaY, mode: event.deltaMode, ...(on ? briefly : about)(event, e) });
   };
 
   const ears = {

@@ -107,6 +107,11 @@ VARIED = """<!doctype html><meta charset=utf-8><style>body{margin:0;height:3000p
 <button id=q style="position:absolute;left:110px;top:130px;width:90px;height:30px" onclick="document.title=prompt('Who?')">Ask</button>"""
 
 
+async def turn(page: Any, times: int) -> None:
+    for _ in range(times):
+        await page.mouse.wheel(0, 100)
+
+
 def test_every_kind_of_input_is_one_step(tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("x")
@@ -118,8 +123,7 @@ def test_every_kind_of_input_is_one_step(tmp_path: Path) -> None:
         hands._upload({"css": "#f", "files": [str(file)]})
         hands.click(50, 145, click_count=2)
         hands.click(50, 145, button="right")
-        for _ in range(3):
-            hands.run(hands.page.mouse.wheel(0, 100))
+        hands.run(turn(hands.page, 3))
         time.sleep(0.7)
 
     held = people.played(VARIED, tmp_path / "out", act)
