@@ -158,9 +158,7 @@ class Secrets:
         long = [one for one in self._known if len(one) >= SHORTEST]
         self._short = frozenset(one for one in self._known if len(one) < SHORTEST)
         forms = sorted({form for one in long for form in spellings(one)}, key=len, reverse=True)
-        parts = {one[i : i + PART] for one in long for i in range(max(1, len(one) - PART + 1))} | {
-            o[:SHORTEST] for o in long
-        }
+        parts = {part for one in long for part in pieces(one)}
         if forms:
             self._find = re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
             self._find_parts = re.compile(f"(?=({'|'.join(map(re.escape, sorted(parts, key=len, reverse=True)))}))")
@@ -168,27 +166,38 @@ class Secrets:
 
 def spellings(secret: str) -> set[str]:
     """A secret as pages write it: as it is, escaped for addresses, HTML and JSON, in base64 and hex, backwards."""
-    raw = secret.encode()
-    forms = {
-        secret,
-        quote(secret, safe=""),
-        quote_plus(secret),
-        html.escape(secret),
-        json.dumps(secret)[1:-1],
-        secret[::-1],
-        raw.hex(),
-    }
+    digits = re.sub(r"\D", "", secret)
+    groups = re.findall(r"\d{1,4}", digits) if len(digits) >= 12 else []
+    cards = {digits, " ".join(groups), "-".join(groups)} if groups else set()
+    forms = {*_plain(secret), secret.encode().hex(), *_base64(secret), *cards}
+    return {form for form in forms if len(form) >= SHORTEST}
+
+
+def pieces(secret: str) -> set[str]:
+    """What gives a part of a secret away, in each spelling: a page may repeat it while it is being typed, or cut it."""
+    found = {secret[:SHORTEST]}
+    for form in _plain(secret):
+        found |= {form[i : i + PART] for i in range(max(1, len(form) - PART + 1))}
+    for form in _base64(secret):
+        found |= {form[i : i + 8] for i in range(len(form) - 7)}
+    coded = secret.encode().hex()
+    return found | {coded[i : i + 2 * PART] for i in range(0, len(coded) - 2 * PART + 1, 2)}
+
+
+def _plain(secret: str) -> set[str]:
+    escaped = {quote(secret, safe=""), quote_plus(secret), html.escape(secret), json.dumps(secret)[1:-1]}
+    return {secret, secret[::-1], *escaped}
+
+
+def _base64(secret: str) -> set[str]:
+    """A secret in base64, wherever it begins in what was coded; the characters that depend on its neighbours are left out."""
+    raw, forms = secret.encode(), set()
     for shift in range(3):
         coded = base64.b64encode(b"\0" * shift + raw).decode().rstrip("=")
-        # The first and the last character depend on what stands around.
         inner = coded[{0: 0, 1: 2, 2: 3}[shift] : None if (len(raw) + shift) % 3 == 0 else -1]
         if len(inner) >= 6:
             forms |= {inner, inner.replace("+", "-").replace("/", "_")}
-    digits = re.sub(r"\D", "", secret)
-    if len(digits) >= 12:
-        groups = re.findall(r"\d{1,4}", digits)
-        forms |= {digits, " ".join(groups), "-".join(groups)}
-    return {form for form in forms if len(form) >= SHORTEST}
+    return forms
 
 
 def _unless_masked(found: re.Match[str]) -> str:

@@ -65,10 +65,11 @@ POINTER = frozenset(
 MOST_LISTENERS = 2000
 
 
-async def listeners(held: list[Measured], limit: float = 5.0) -> list[Measured]:
+async def listeners(held: list[Measured], limit: float = 5.0, *, pierce: bool = True) -> list[Measured]:
     """Tell our worlds which elements have pointer listeners, as the debugger knows; the documents where that was news.
 
-    One call a process tells them all, those in closed shadow roots and in frames of the same process too.
+    One call a process tells them all, those in closed shadow roots and in frames of the same process too; without `pierce`
+    it tells those of the main document's own tree.
     """
     news: list[Measured] = []
     for top in held:
@@ -79,7 +80,7 @@ async def listeners(held: list[Measured], limit: float = 5.0) -> list[Measured]:
             continue
         local = [m for m in held if m.frame.session is frame.session]
         handle = await frame.root(limit)
-        told = await send(frame.session, "DOMDebugger.getEventListeners", limit, objectId=handle, depth=-1, pierce=True)
+        told = await send(frame.session, "DOMDebugger.getEventListeners", limit, objectId=handle, depth=-1, pierce=pierce)
         nodes = {int(one["backendNodeId"]) for one in told["listeners"] if one["type"] in POINTER}
         for measured in local:
             if await _listen(measured.frame, nodes, limit):

@@ -93,6 +93,7 @@ class Ears:
 
     async def open(self) -> None:
         """Begin to hear; the page's debugger session is opened."""
+        self.tab.attended = True
         await self.tab.enter()
         session = self.tab.session
         assert session is not None

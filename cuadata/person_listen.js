@@ -7,6 +7,17 @@ globalThis.cuadata.person ??= (() => {
   const now = () => performance.timeOrigin + performance.now();
   const say = (message) => globalThis.cuadataHear?.(JSON.stringify(message));
 
+  // --- what scripts did to the document --------------------------------------------------------------------------------
+  let deeds = 0; // changes beyond looks: an attribute other than class and style, elements, text
+  const counter = new MutationObserver((records) => {
+    for (const r of records) if (r.type !== "attributes" || !/^(class|style)$/.test(r.attributeName)) deeds++;
+  });
+  counter.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const done = () => {
+    if (counter.takeRecords().some((r) => r.type !== "attributes" || !/^(class|style)$/.test(r.attributeName))) deeds++;
+    return deeds;
+  };
+
   // --- what stands now, against what was observed last --------------------------------------------------------------
   const look = () => cuadata.look();
   const looks = new Map(); // number of a measuring -> the look at it
@@ -21,7 +32,7 @@ globalThis.cuadata.person ??= (() => {
     looks.set(/"generation":(\d+)/.exec(text)[1], (latest = look()));
     if (looks.size > 8) looks.delete(looks.keys().next().value);
     took = performance.now() - began;
-    return `${text.slice(0, -1)},"secrets":${JSON.stringify(secrets.scan())}}`;
+    return `${text.slice(0, -1)},"secrets":${JSON.stringify(secrets.scan())},"deeds":${done()}}`;
   };
   cuadata.measure = (options = {}) => (options.only ? measure(options) : whole(options));
   //: Measuring at the moment of an input must not be felt; slower pages are told by their target alone.
@@ -94,8 +105,10 @@ globalThis.cuadata.person ??= (() => {
       moment: moment(chain), chain: chain.length ? chain : chainOf(e),
     };
   };
+  /** As `about`, for an event that goes on with what has begun: what stood before it is known. */
   const briefly = (event, e) => ({
     time: (performance.timeOrigin + (event.timeStamp || performance.now())) / 1000,
+    modifiers: event.getModifierState ? MODIFIERS.filter((m) => event.getModifierState(m)) : [],
     x: event.clientX ?? null, y: event.clientY ?? null, ...field(e), field: serial(region(e)),
   });
 
@@ -144,6 +157,8 @@ globalThis.cuadata.person ??= (() => {
   };
   const forget = () => ((pointed = []), (rendered = null));
   const pressed = (event) => {
+    typing = null;
+    lastTurn = -1000;
     const e = innermost(event);
     say({ kind: "down", button: event.button, hovers: hovers(e), ...about(event, e) });
     down = true;
@@ -157,6 +172,7 @@ globalThis.cuadata.person ??= (() => {
   // --- keys and text -----------------------------------------------------------------------------------------------------
   const ALONE = new Set(["Control", "Alt", "Shift", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn", "Process", "Unidentified", "Dead"]);
   let lastKey = -1000;
+  let typing = null; // the field that the last input was typed into
   /** Text that comes without a key: composed, dictated, put in by the browser. */
   const entering = (event) => {
     if (performance.now() - lastKey < 100 || event.inputType?.startsWith("delete")) return;
@@ -169,8 +185,10 @@ globalThis.cuadata.person ??= (() => {
     const e = innermost(event);
     const kind = secrets.kindOf(e);
     const types = event.key.length === 1 && !event.metaKey && (event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey));
+    const on = types && typing !== null && typing === region(e);
+    typing = types ? region(e) : null;
     // A character typed into a secret's field stands here as a bullet.
-    say({ kind: "key", key: types && kind ? "\u2022" : event.key, types, repeat: event.repeat, ...about(event, e) });
+    say({ kind: "key", key: types && kind ? "\u2022" : event.key, types, repeat: event.repeat, ...(on ? briefly : about)(event, e) });
     forget();
   };
   const labels = (e) => [...e.selectedOptions].map((o) => cuadata.fold(o.label));
@@ -186,9 +204,12 @@ globalThis.cuadata.person ??= (() => {
     if (data === null && event.dataTransfer) data = event.dataTransfer.getData("text/plain");
     say({ kind: "text", how: event.inputType, data: kind ? (data === null ? null : "\u2022") : data, ...briefly(event, e) });
   };
+  let lastTurn = -1000;
   const turned = (event) => {
     const e = innermost(event);
-    say({ kind: "wheel", right: event.deltaX, down: event.deltaY, mode: event.deltaMode, ...about(event, e) });
+    const on = event.timeStamp - lastTurn < 300;
+    lastTurn = event.timeStamp;
+    say({ kind: "wheel", right: event.deltaX, down: event.deltaY, mode: event.deltaMode, ...(on ? briefly : about)(event, e) });
   };
 
   const ears = {

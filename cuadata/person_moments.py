@@ -29,7 +29,7 @@ class Seen:
     kinds: Annotated[dict[int, str], "kind of secret by the id of the field that is for one"] = field(
         default_factory=dict
     )
-    boxes: Annotated[dict[int, BBox], "boxes of these fields"] = field(default_factory=dict)
+    deeds: Annotated[dict[str, int], "changes of scripts to each document so far"] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -114,13 +114,14 @@ def with_masks(seen: Seen) -> Seen:
     masks: list[BBox] = []
     for measured in seen.held:
         told = measured.told.get("secrets")
+        if "deeds" in measured.told:
+            seen.deeds[measured.frame.document] = measured.told["deeds"]
         place = place_of(seen.held, measured)
         if told is None or place is None:
             continue
         for serial, kind, filled, box in told["fields"]:
             id = seen.tab.number(measured.frame, serial)
             seen.kinds[id] = kind
-            seen.boxes[id] = place.box(box)
             if filled:
                 masks.append(place.box(box))
         masks += [place.box(box) for box in told["shown"]]

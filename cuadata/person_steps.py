@@ -9,7 +9,7 @@ from cuadata import acting, privacy, recording
 from cuadata.gestures import Gesture
 from cuadata.masking import Secrets, blackened
 from cuadata.person_moments import Moment, Seen, look_back, point_at, target_of
-from cuadata.types import Action, Element, Observation, Size, Step
+from cuadata.types import Action, Effect, Element, Observation, Size, Step
 
 #: What stands for a number of this kind, by its usual length.
 _LIKE = {"one_time_code": "000000", "card_number": "0" * 16}
@@ -75,7 +75,7 @@ class Steps:
         """Put a step on the disk; in a thread, since pictures are decoded, compared and encoded."""
         gesture, moment = draft.gesture, draft.gesture.begin.before
         target = target_of(seen, moment, gesture.begin.data.get("chain", ()))
-        before = self.observation(seen, before=True)
+        before = self.observation(seen)
         after = self.observation(draft.after) if draft.after is not None else None
         if gesture.type == "dialog":
             before = replace(before, dialogs=self.secrets.value(gesture.begin.data["dialogs"]))
@@ -88,13 +88,28 @@ class Steps:
         step = Step(
             index=len(self.writer), time=began, observation=before, action=action, target=target, after=after,
             thought=self.secrets.text(draft.thought) if draft.thought else None,
-            effect=acting.effect_between(before, after, action) if after is not None else None,
+            effect=self._effect(seen, draft.after, before, after, action) if draft.after is not None and after is not None else None,
         )  # fmt: skip
         self.writer.add(step)
         self.last = step
         return step
 
-    def observation(self, seen: Seen, *, before: bool = False) -> Observation:
+    @staticmethod
+    def _effect(seen: Seen, later: Seen, before: Observation, after: Observation, action: Action) -> Effect:
+        """What changed; where nobody can see it, what the page's scripts wrote into the document."""
+        found = acting.effect_between(before, after, action)
+        if (
+            found.kind == "none"
+            and seen.deeds
+            and later.deeds
+            and seen.deeds != later.deeds
+            and seen.deeds.keys() <= later.deeds.keys()
+        ):
+            words = "the page's scripts wrote into the document where it does not show"
+            return replace(found, kind="local", state=(words,), reason=words)
+        return found
+
+    def observation(self, seen: Seen) -> Observation:
         """An observation as it may be stored."""
         for held, epoch, clean in self._observed:
             if held is seen and epoch == self.secrets.epoch:

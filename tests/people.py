@@ -87,7 +87,7 @@ class Hands:
     def _select(self, verb: dict[str, Any]) -> None:
         css, wanted = verb["css"], verb["value"]
         box = self.run(self.page.locator(css).bounding_box())
-        places = "e => [[...e.options].findIndex(o => o.value === %r), e.selectedIndex]" % wanted
+        places = f"e => [[...e.options].findIndex(o => o.value === {wanted!r}), e.selectedIndex]"
         index, now = self.run(self.page.eval_on_selector(css, places))
         self.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         time.sleep(0.4)
@@ -126,7 +126,9 @@ class Hands:
 
 
 @contextlib.contextmanager
-def recording_of(page: str | Path, out: Path, *, headed: bool = False, **options: Any) -> Iterator[tuple[person.Person, Hands]]:
+def recording_of(
+    page: str | Path, out: Path, *, headed: bool = False, **options: Any
+) -> Iterator[tuple[person.Person, Hands]]:
     """A recording in progress, ready for the first input."""
     with person.start(page, out, instruction=options.pop("instruction", "Do it"), headed=headed, **options) as session:
         session.ready()

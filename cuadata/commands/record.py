@@ -1,7 +1,8 @@
-"""`cuadata record`: a script acting on a page, recorded."""
+"""`cuadata record`: a person or a script acting on a page, recorded; and a recording acted again."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -26,26 +27,74 @@ def record(
     viewport: str = typer.Option("", help="CSS px, such as 1280x720; default the script's own, else that"),
     dpr: float = typer.Option(1.0, help="device pixel ratio"),
     root: Path | None = typer.Option(None, help="folder to serve, for an HTML file that names files above its own"),
-    headed: bool = typer.Option(False, help="show the browser"),
+    headed: bool | None = typer.Option(
+        None, "--headed/--headless", help="show the browser; a person is shown it by default"
+    ),
+    profile: Path | None = typer.Option(None, help="a browser profile to run in; default a fresh one, without logins"),
+    replay: Path | None = typer.Option(None, help="a recording to act again, on PAGE or where it began"),
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
-    """Record a script acting on a real page: one step an action, with what stood before and after."""
+    """Record a person (or a script) acting on a real page: one step an action, with what stood before and after."""
     from cuadata import recorder
 
+    if replay is not None:
+        _replay(replay, _page(page) if page else None, bool(headed), json)
+        return
     if script is None:
-        raise CallError("give --script FILE; recording a person is not part of this release")
+        if not page:
+            raise CallError("give the address to begin at, or --script FILE, or --replay RECORDING")
+        _person(_page(page), out, instruction, headed is not False, profile, viewport, dpr, root, json)
+        return
     folder = out or recorder.folder_name(script.stem, Path("recordings"))
     options: dict[str, Any] = {"test": test} if test else {}
     if viewport:
         options["viewport"] = _size(viewport)
     recorder.record(
         _page(page), folder, script=script, instruction=instruction, device_pixel_ratio=dpr,
-        root=root, headed=headed, **options,
+        root=root, headed=bool(headed), **options,
     )  # fmt: skip
+    _sum_up(folder, json)
+
+
+def _sum_up(folder: Path, json: bool) -> None:
+    from cuadata import recorder
+
     summary = recorder.summary(folder)
     if json:
         typer.echo(dumps(summary))
     typer.echo(f"{summary['steps']} steps, {summary['failed']} failed, ended in {summary['ended']}: {folder}", err=True)
+
+
+def _person(
+    page: str | Path, out: Path | None, instruction: str, headed: bool, profile: Path | None, viewport: str, dpr: float,
+    root: Path | None, json: bool,
+) -> None:  # fmt: skip
+    from cuadata import person, person_terminal, recorder
+
+    name = page.stem if isinstance(page, Path) else page.split("://")[-1].split("?")[0].split("#")[0]
+    folder = out or recorder.folder_name(name, Path("recordings"))
+    size = _size(viewport) if viewport else None
+    with person.start(
+        page, folder, instruction=instruction, headed=headed, profile=profile, viewport=size, device_pixel_ratio=dpr, root=root
+    ) as session:  # fmt: skip
+        person_terminal.attend(session, str(folder), say=lambda words: typer.echo(words, err=True))
+    _sum_up(folder, json)
+
+
+def _replay(recording: Path, page: str | Path | None, headed: bool, json: bool) -> None:
+    from cuadata import replay
+
+    played = replay.replay(recording, page, headed=headed)
+    holding = sum(one.holds for one in played)
+    if json:
+        typer.echo(dumps({"steps": len(played), "hold": holding, "played": [asdict(one) for one in played]}))
+    else:
+        for one in played:
+            words = "holds" if one.holds else one.reason
+            typer.echo(f"{one.index:>4}  {one.what}  [{one.way}]  {words}")
+    typer.echo(f"{holding} of {len(played)} steps still hold: {recording}", err=True)
+    if holding < len(played):
+        raise typer.Exit(1)
 
 
 def _page(text: str) -> str | Path:

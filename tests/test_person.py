@@ -1,0 +1,202 @@
+"""A person at a real page, played with real pointer and key input: the acceptance cases, and one step an action."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import page_cases
+import people
+import pytest
+
+from cuadata import image, person_terminal, recording, replay
+from cuadata.types import Step
+
+pytestmark = pytest.mark.browser
+
+CASES = (
+    "recorder/B32-contenteditable-typing", "recorder/B34-drag-on-custom-slider", "recorder/B35-hover-menu",
+    "recorder/B37-canvas-button", "recorder/B38-typing-in-shadow-input", "recorder/B39-item-gone-before-click",
+    "recorder/B40-typing-split-at-focus-change", "recorder/B108-name-is-not-the-text", "capture/B22-strict-csp",
+    "capture/B23-frame-written-by-script", "capture/B25-native-select", "capture/B27-popup-closes-itself",
+)  # fmt: skip
+ACTIONS = {"select_option": "select"}
+
+
+def check_step(step: Step, wanted: dict[str, Any], tolerance: float) -> None:
+    """What a case says of one step."""
+    action = step.action
+    assert action.type == ACTIONS.get(wanted["action"], wanted["action"])
+    assert step.observation.screenshot is not None and step.observation.time <= step.time
+    if "text" in wanted:
+        assert action.text == wanted["text"]
+    if "keys" in wanted:
+        assert list(action.keys) == wanted["keys"]
+    if "value" in wanted:
+        assert (action.value, action.text) == (wanted["value"], wanted["label"])
+    for name, point in (("from_css", action.point), ("to_css", action.end), ("point_css", action.point)):
+        if name in wanted:
+            assert point is not None
+            assert max(abs(point.x - wanted[name][0]), abs(point.y - wanted[name][1])) <= tolerance
+    target = wanted.get("target", {})
+    if target:
+        assert step.target is not None
+        css = [*target.get("frames", ()), *target.get("shadow", ()), *([target["css"]] if "css" in target else [])]
+        assert not css or people.way(step.target.locator) == " ".join(css)
+        assert target.get("name") in (None, step.target.name, step.target.text)
+        if "bbox_css" in target:
+            assert page_cases.close_to(step.target.bbox, target["bbox_css"], tolerance), step.target.bbox
+    if wanted.get("effect"):
+        assert step.effect is not None and step.effect.happened, step.effect
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_cases_of_the_recorder(cases: Path, tmp_path: Path, name: str) -> None:
+    told = page_cases.case(cases / name)
+    expect = told["expect"]
+    with people.recorded(cases / name, tmp_path / "out") as (session, hands):
+        hands.play(told["do"])
+        session.settle()
+        for probe in [expect["probe"]] if "probe" in expect else expect.get("probes", ()):
+            assert session.page.evaluate(probe["js"]) == probe["equals"]
+        session.end("success")
+    steps = recording.read(tmp_path / "out").steps
+    wanted = expect.get("steps") or expect["steps_contain"]
+    assert len(steps) == len(wanted), people.told(steps)
+    for step, one in zip(steps, wanted, strict=True):
+        check_step(step, one, told.get("tolerance_px", 0.5))
+    if "picture_of_click_step_pixel" in expect:
+        x, y = expect["picture_of_click_step_pixel"]["at"]
+        assert steps[1].observation.screenshot is not None
+        pixel = image.rgb(image.read(steps[1].observation.screenshot))[y, x].astype(int)
+        assert np.abs(pixel - expect["picture_of_click_step_pixel"]["rgb"]).max() <= 2
+
+
+FRAMES = """<!doctype html><meta charset=utf-8><style>body{margin:0}.a{position:absolute;top:60px;width:140px;height:70px}</style>
+<x-closed style="position:absolute;left:10px;top:10px"></x-closed>
+<iframe class=a style="left:10px" srcdoc="<button style='width:90px;height:30px'>plain</button>"></iframe>
+<iframe class=a sandbox style="left:170px" srcdoc="<button style='width:90px;height:30px'>boxed</button>"></iframe>
+<iframe class=a sandbox=allow-scripts style="left:330px" srcdoc="<button style='width:90px;height:30px'>scripted</button>"></iframe>
+<script>customElements.define('x-closed', class extends HTMLElement { connectedCallback() {
+  this.attachShadow({mode: 'closed'}).innerHTML = '<input aria-label=Deep style="width:90px">' } });
+window.addEventListener('pointerdown', e => e.stopImmediatePropagation(), true);</script>"""
+
+
+def test_every_frame_and_root_is_heard_once(tmp_path: Path) -> None:
+    def act(hands: people.Hands) -> None:
+        for x, y in ((40, 20), (50, 85), (210, 85), (370, 85)):
+            hands.click(x, y)
+            time.sleep(0.2)
+
+    held = people.played(FRAMES, tmp_path / "out", act)
+    assert [s.action.type for s in held.steps] == ["click"] * 4
+    assert [s.target and s.target.name for s in held.steps] == ["Deep", "plain", "boxed", "scripted"]
+    points = [s.action.point for s in held.steps]
+    assert [(p.x, p.y) for p in points if p is not None] == [(40, 20), (50, 85), (210, 85), (370, 85)]
+    assert not any("cannot be heard" in note for note in held.notes)
+
+
+VARIED = """<!doctype html><meta charset=utf-8><style>body{margin:0;height:3000px}</style>
+<textarea id=t style="position:absolute;left:10px;top:10px;width:200px;height:60px"></textarea>
+<input id=f type=file style="position:absolute;left:10px;top:90px">
+<button id=d style="position:absolute;left:10px;top:130px;width:90px;height:30px"
+  ondblclick="this.textContent='twice'" oncontextmenu="event.preventDefault()">Press</button>
+<button id=q style="position:absolute;left:110px;top:130px;width:90px;height:30px" onclick="document.title=prompt('Who?')">Ask</button>"""
+
+
+async def turn(page: Any, times: int) -> None:
+    for _ in range(times):
+        await page.mouse.wheel(0, 100)
+
+
+def test_every_kind_of_input_is_one_step(tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("x")
+
+    def act(hands: people.Hands) -> None:
+        hands.click(50, 30)
+        hands._ime({"compose": ["n", "ni"], "commit": "\u4f60"})
+        hands.type("ab")
+        hands._upload({"css": "#f", "files": [str(file)]})
+        hands.click(50, 145, click_count=2)
+        hands.click(50, 145, button="right")
+        hands.run(turn(hands.page, 3))
+        time.sleep(0.7)
+
+    held = people.played(VARIED, tmp_path / "out", act)
+    told = [(s.action.type, s.action.text or s.action.files or s.action.scroll_y) for s in held.steps]
+    assert told == [
+        ("click", None), ("type", "\u4f60ab"), ("upload", ("letter.txt",)), ("double_click", None), ("right_click", None), ("scroll", 300.0),
+    ]  # fmt: skip
+
+
+def test_a_dialog_is_answered_by_the_person(tmp_path: Path) -> None:
+    def act(hands: people.Hands) -> None:
+        tab = hands.session.page.twin.tab
+        work = hands.session.page._loop.loop
+        import asyncio
+
+        clicked = asyncio.run_coroutine_threadsafe(tab.page.mouse.click(150, 145), work)
+        page_cases.wait_until(lambda: tab.dialog is not None)
+        hands.run(tab.dialog.accept("Ann"))
+        clicked.result(5)
+
+    held = people.played(VARIED, tmp_path / "out", act)
+    assert [s.action.type for s in held.steps] == ["click", "dialog"]
+    assert (held.steps[1].action.accept, held.steps[1].action.text) == (True, "Ann")
+    assert held.steps[1].observation.dialogs[0].message == "Who?"
+
+
+def test_pause_drop_thought_and_the_ends(tmp_path: Path) -> None:
+    said: list[str] = []
+    with people.recording_of(VARIED, tmp_path / "out", instruction="") as (session, hands):
+        hands.click(50, 145)
+        session.settle()
+        person_terminal.command(session, "p", said.append)
+        hands.click(50, 30)
+        hands.type("unheard")
+        time.sleep(0.3)
+        person_terminal.command(session, "p", said.append)
+        person_terminal.command(session, "t it is the other one", said.append)
+        hands.click(50, 145)
+        session.settle()
+        hands.click(50, 30)
+        session.settle()
+        person_terminal.command(session, "d", said.append)
+        assert not person_terminal.command(session, "s", said.append), "nobody has said what was to be done"
+        assert person_terminal.command(session, "s Press it twice", said.append)
+    held = recording.read(tmp_path / "out")
+    assert people.told(held.steps) == [("click", "#d"), ("click", "#d")]
+    assert [s.thought for s in held.steps] == [None, "it is the other one"]
+    assert (held.instruction, held.outcome.ended) == ("Press it twice", "success")
+    assert b"unheard" not in b"".join(p.read_bytes() for p in (tmp_path / "out").rglob("*") if p.is_file())
+
+
+def test_a_discarded_recording_holds_nothing(tmp_path: Path) -> None:
+    with people.recording_of(VARIED, tmp_path / "out") as (session, hands):
+        hands.click(50, 145)
+        session.settle()
+        session.end("discard")
+    held = recording.read(tmp_path / "out")
+    assert (held.outcome.ended, held.steps) == ("discarded", ())
+    assert not list((tmp_path / "out" / "blobs").iterdir())
+
+
+def test_a_recording_is_acted_again(cases: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    shutil.copytree(cases / "recorder" / "B108-name-is-not-the-text", folder)
+    with people.recorded(folder, tmp_path / "out") as (session, hands):
+        hands.play(page_cases.case(folder)["do"])
+        session.end("success")
+    (played,) = replay.replay(tmp_path / "out", folder / "page.html")
+    assert played.holds and played.way == "locator"
+    page = folder / "page.html"
+    page.write_text(page.read_text().replace("<body>", "<body><i></i>"))
+    (moved,) = replay.replay(tmp_path / "out", page)
+    assert (moved.holds, moved.way) == (False, "name") and "found by its name" in moved.reason
+    page.write_text("<!doctype html><p>gone")
+    (gone,) = replay.replay(tmp_path / "out", page)
+    assert (gone.holds, gone.way) == (False, "none") and gone.reason.startswith("target_missing")
