@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -161,12 +162,18 @@ def test_a_push_puts_adapter_card_and_record_on_the_hub_and_no_path(whole: Path)
         assert "is private, and public was asked for" in refused.stderr
 
 
-TORCHRUN = ["torch.distributed.run", "--nproc_per_node", "2", "--master_port", "0"]
+TORCHRUN = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
 #: `--multi_gpu` is what starts several processes; on a machine without a GPU they train on its CPU.
-ACCELERATE = ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
+ACCELERATE = ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port"]
 
 
-@pytest.mark.parametrize("case", ["torchrun sft", "accelerate sft", "torchrun grpo"])
+def free_port() -> int:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])
+
+
+@pytest.mark.parametrize("case", ["accelerate sft", "torchrun grpo"])
 def test_two_processes_train_one_adapter(case: str, qwen2: Path, tmp_path: Path) -> None:
     launcher, trainer = case.split()
     rows = write_rows(tmp_path / "rows.jsonl", 8)
@@ -175,7 +182,8 @@ def test_two_processes_train_one_adapter(case: str, qwen2: Path, tmp_path: Path)
     program = ["-m", "cuadata.train.sft", *options]
     if trainer == "grpo":
         program = [str(ROOT / "tests" / "grpo_worker.py"), str(qwen2), str(rows), str(tmp_path / "run")]
-    words = [sys.executable, "-m", *(TORCHRUN if launcher == "torchrun" else ACCELERATE), *program]
+    start = TORCHRUN if launcher == "torchrun" else [*ACCELERATE, str(free_port())]
+    words = [sys.executable, "-m", *start, *program]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "TRL_EXPERIMENTAL_SILENCE": "1"}
     done = subprocess.run(words, capture_output=True, text=True, env=env, cwd=ROOT, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
