@@ -37,15 +37,16 @@ def main(folder: Path, most: int) -> int:
     counts, wrong, pages = Counter[str](), 0, 0
     with sync_playwright() as play:
         started = play.chromium.launch(executable_path=str(browser.find().path))
-        page, shown = started.new_page(), ""
+        page, shown, boxes = started.new_page(), "", dict[str, Any]()
         for row in sorted(held, key=lambda one: one.image.sha256):
             found = []
             if shown != row.image.sha256:
                 check.show(page, row)
+                boxes.clear()
                 shown, pages = row.image.sha256, pages + 1
                 if pages % 10 == 1 and (image.rgb(page.screenshot()) != image.rgb(image.read(row.image))).any():
                     found.append("the picture is another one")
-            found += check.faults(page, row)
+            found += check.faults(page, row, boxes)
             counts[row.relation or row.perspective] += 1
             for fault in found:
                 print(f"{row.id} {row.instruction!r}: {fault}")

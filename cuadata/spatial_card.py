@@ -163,7 +163,11 @@ def _tile(row: Grounding, width: int) -> Any:
     wide, high = max(one.right for one in spoken) + 24 - left, max(one.bottom for one in spoken) + 24 - top
     wide, high = max(wide, high * 16 / 9), max(high, wide * 9 / 16)
     with Pillow.open(io.BytesIO(marked)) as opened:
-        part = opened.convert("RGB").crop((int(left), int(top), int(left + wide), int(top + high)))
+        left, top = (
+            max(0, min(at, size - of)) for at, size, of in ((left, opened.width, wide), (top, opened.height, high))
+        )
+        part = Pillow.new("RGB", (round(wide), round(high)), "#e5e7eb")
+        part.paste(opened.convert("RGB").crop((int(left), int(top), opened.width, opened.height)))
     tile = Pillow.new("RGB", (width, tall + 22), "white")
     tile.paste(part.resize((width, tall)), (0, 0))
     ImageDraw.Draw(tile).text(

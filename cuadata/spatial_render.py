@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cuadata.registry import families
 from cuadata.spatial_look import Look, Looker
@@ -32,6 +32,10 @@ _shown: Counter[int] = Counter()
 _lookers: dict[int, dict[tuple[Size, float], Looker]] = {}
 
 
+#: Pages that a process keeps open, each with a renderer of its own: the block's viewport and some for perturbations.
+_OPEN: Final = 4
+
+
 def _held() -> dict[tuple[Size, float], Looker]:
     """What looks at pages in this process, one a viewport and ratio."""
     return _lookers.setdefault(os.getpid(), {})
@@ -42,6 +46,15 @@ def close() -> None:
     for looker in _held().values():
         looker.close()
     _held().clear()
+
+
+def _looker(shape: tuple[Size, float]) -> Looker:
+    """What looks at pages of a viewport and ratio; the one that was used longest ago is given back for a new one."""
+    held = _held()
+    held[shape] = held.pop(shape) if shape in held else Looker()
+    while len(held) > _OPEN:
+        held.pop(next(iter(held))).close()
+    return held[shape]
 
 
 def count() -> int:
@@ -56,7 +69,7 @@ def show(
     """Make a family's page and measure it, in its own viewport or another one. DataError where it is not rendered."""
     make: Any = families[family]
     task: Task = make(seed, **options)
-    looker = _held().setdefault((viewport or task.viewport, ratio), Looker())
+    looker = _looker((viewport or task.viewport, ratio))
     look = looker.look(task, viewport=viewport, ratio=ratio)
     _shown[os.getpid()] += 1
     return Page(task=task, look=look, scene=Scene(look), browser=looker.browser, options=options, variant=variant)

@@ -106,7 +106,11 @@ class Scene:
         finding, candidates, margins = self.answer(kind, thing, stated, references)
         if finding.reason is not None or len(candidates) < 2 or candidates[finding.fits[0]] not in self.targets:
             return None
-        meant = box(candidates[finding.fits[0]])
+        answer = candidates[finding.fits[0]]
+        # A dropdown may be what somebody calls a text field, so it is a rival; nobody is asked for it by that word.
+        if noun(answer, self.look.looks.get(answer.id)) != thing:
+            return None
+        meant = box(answer)
         if any(relations.gap(meant, box(one)) > self.reach for held in references for one in held):
             return None
         return Question(

@@ -36,20 +36,25 @@ def show(page: Any, row: Grounding) -> None:
     page.evaluate("() => Promise.all([...document.fonts].map((f) => f.load()))")
 
 
-def faults(page: Any, row: Grounding) -> Iterator[str]:
-    """What is wrong with a row whose page is shown; nothing where all is right."""
-    boxes = {one.locator.css: _measured(page, one) for one in (*row.candidates, *row.references) if one.locator}
+def faults(page: Any, row: Grounding, boxes: dict[str, tuple[Box | None, bool]]) -> Iterator[str]:
+    """What is wrong with a row whose page is shown; nothing where all is right.
+
+    `boxes` holds what was measured of the shown page already: box, and whether a click reaches it.
+    """
     for one in (row.target, *row.references, *row.candidates):
         if one is not None and one.locator is not None:
-            yield from _box(one, boxes.get(one.locator.css) or _measured(page, one))
-    references = [boxes[one.locator.css] for one in row.references if one.locator is not None]
-    held = [(one, boxes[one.locator.css]) for one in row.candidates if one.locator is not None]
+            if one.locator.css not in boxes:
+                found = _measured(page, one)
+                boxes[one.locator.css] = found, found is not None and _hit(page, found, one)
+            yield from _box(one, boxes[one.locator.css][0])
+    references = [boxes[one.locator.css][0] for one in row.references if one.locator is not None]
+    held = [(one, *boxes[one.locator.css]) for one in row.candidates if one.locator is not None]
     if row.target is not None and row.target.locator is not None:
         yield from _target(page, row, row.target)
     elif row.action.type != "infeasible" or not row.action.text or row.pair_kind not in ("removed", "covered"):
         yield f"no target, yet {row.action.type} with cause {row.action.text!r} in a pair of kind {row.pair_kind}"
     if row.relation in (*RELATIONS, "nearest") and "relation=composed" not in row.axes:
-        seen = [(one, at) for one, at in held if at is not None and _hit(page, at, one)]
+        seen = [(one, at) for one, at, hit in held if at is not None and hit]
         fits = _fitting(row, seen, [_there(one) for one in references])
         wanted = [] if row.target is None else [row.target.name]
         if fits != wanted:
