@@ -80,7 +80,9 @@ async def listeners(held: list[Measured], limit: float = 5.0, *, pierce: bool = 
             continue
         local = [m for m in held if m.frame.session is frame.session]
         handle = await frame.root(limit)
-        told = await send(frame.session, "DOMDebugger.getEventListeners", limit, objectId=handle, depth=-1, pierce=pierce)
+        told = await send(
+            frame.session, "DOMDebugger.getEventListeners", limit, objectId=handle, depth=-1, pierce=pierce
+        )
         nodes = {int(one["backendNodeId"]) for one in told["listeners"] if one["type"] in POINTER}
         for measured in local:
             if await _listen(measured.frame, nodes, limit):
