@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Annotated
 
-from cuadata.geometry import clip, contains, distance
+from cuadata.geometry import clip, contains, distance, intersection
 from cuadata.recovery import WITHOUT_INPUT
 from cuadata.rescues import FAR, hidden
 from cuadata.types import Action, BBox, Element, Locator, Observation, Phase, Point
@@ -61,12 +61,16 @@ def covered(moment: Moment) -> Action | None:
     target = moment.target
     if target is None or target.bbox is None or target.dialog is None:
         return None
+    over = next((e.bbox for e in moment.observation.elements if e.id == target.dialog), None)
+    if over is None:
+        return None
     wanted = [_at(moment.observation, locator) for locator in moment.coming]
     others = [e for e in moment.observation.elements if e.dialog is None]
     for element in (*wanted, *moment.rng.sample(others, len(others))):
         if element is None or not _under_cover(element) or element.dialog == target.dialog:
             continue
-        for point in _points(element.bbox, moment):
+        # Only where the very dialog that is closed lies over it.
+        for point in _points(element.bbox and intersection(element.bbox, over), moment):
             if distance(target.bbox, point) > FAR and _dead(moment.observation, point):
                 return Action(type="click", point=point)
     return None
