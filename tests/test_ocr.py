@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import publishing
 import pytest
@@ -33,7 +34,7 @@ def test_a_card_number_is_read_off_a_picture() -> None:
 
 
 def test_a_secret_that_only_a_picture_shows_stops_a_publication(tmp_path: Path) -> None:
-    size = {"image_width": 640, "image_height": 160, "viewport_width": 640, "viewport_height": 160}
+    size: dict[str, Any] = {"image_width": 640, "image_height": 160, "viewport_width": 640, "viewport_height": 160}
     folder = publishing.dataset(tmp_path / "set", 5, image=shown("Pay with 4242 4242 4242 4242"), **size)
     told: list[tuple[str, int, int]] = []
     found = hub_checks.check(folder, public=False, progress=lambda *one: told.append(one))
