@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "publish": ("cuadata.commands.publish", "Check a dataset, put it on a Hub, open it again and compare."),
     "rewards": ("cuadata.commands.rewards", "Score rewards offline on logged answers, next to a random one."),
     "env": ("cuadata.commands.env", "Prove an environment's rewards alive, or score the trivial policies on it."),
-    "record": ("cuadata.commands.record", "Record a script, or a person, acting on a real page."),
+    "record": ("cuadata.commands.record", "Record a person or a script acting on a real page; act a recording again."),
     "recover": ("cuadata.commands.recover", "Make examples of failing and recovering, each played and measured."),
     "rollout": ("cuadata.commands.rollout", "Play a policy over many tasks and record every episode."),
     "select": ("cuadata.commands.select", "Choose what to train on by a model's own rollouts."),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import page_cases
 import people
+import people_log
 import pytest
 
 from cuadata import image, person_terminal, recording, replay
@@ -200,3 +201,11 @@ def test_a_recording_is_acted_again(cases: Path, tmp_path: Path) -> None:
     page.write_text("<!doctype html><p>gone")
     (gone,) = replay.replay(tmp_path / "out", page)
     assert (gone.holds, gone.way) == (False, "none") and gone.reason.startswith("target_missing")
+
+
+def test_two_hundred_inputs_against_the_pages_own_log(tmp_path: Path) -> None:
+    told = people_log.compare(200, tmp_path / "out", seed=7)
+    assert people_log.in_order(told["told"]) == people_log.in_order(told["logged"])
+    assert sorted(one for one in told["told"] if one[0] == "type") == sorted(
+        one for one in told["logged"] if one[0] == "type"
+    )

@@ -34,7 +34,7 @@ def record(
     replay: Path | None = typer.Option(None, help="a recording to act again, on PAGE or where it began"),
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
-    """Record a person (or a script) acting on a real page: one step an action, with what stood before and after."""
+    """Record a person or a script acting on a real page; act a recording again."""
     from cuadata import recorder
 
     if replay is not None:

@@ -1,0 +1,30 @@
+"""A long session of a person: 2,000 inputs, none missing or doubled against the page's own log, memory flat."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import people_log
+import pytest
+
+pytestmark = pytest.mark.browser
+SHARE = float(os.environ.get("CUADATA_SOAK", "1"))
+
+
+def resident() -> float:
+    """This process's resident megabytes."""
+    words = Path("/proc/self/status").read_text().split("VmRSS:")[1].split()
+    return int(words[0]) / 1024
+
+
+def test_two_thousand_inputs(tmp_path: Path) -> None:
+    sizes: list[tuple[int, float]] = []
+    told = people_log.compare(int(2000 * SHARE), tmp_path / "out", 11, lambda sent: sizes.append((sent, resident())))
+    assert people_log.in_order(told["told"]) == people_log.in_order(told["logged"])
+    assert sorted(o for o in told["told"] if o[0] == "type") == sorted(o for o in told["logged"] if o[0] == "type")
+    third = [size for _, size in sizes[len(sizes) // 3 :]]
+    print(
+        f"{told['sent']} inputs, {len(told['told'])} steps, {third[0]:.0f} to {third[-1]:.0f} MB resident after the first third"
+    )
+    assert third[-1] < third[0] + 120, sizes
