@@ -59,6 +59,8 @@ PREDICTORS: Final[dict[str, Score]] = {
 
 
 Hits = tuple[float, ...]
+#: How much each counts: what a relation means leans to the nearest, so that has to be pulled back harder.
+_PULLS: Final = tuple(3.0 if name.startswith("reference") else 1.0 for name in PREDICTORS)
 
 
 def hits(seen: Seen) -> Hits:
@@ -79,8 +81,10 @@ class Balance:
         self.above: Hits = (0.0,) * len(PREDICTORS)
 
     def cost(self, above: Hits) -> float:
-        """What questions add to the squared distance of all predictors from chance."""
-        return sum((2 * held + one) * one for held, one in zip(self.above, above, strict=True))
+        """What questions add to the weighted squared distance of all predictors from chance."""
+        return sum(
+            pull * (2 * held + one) * one for pull, held, one in zip(_PULLS, self.above, above, strict=True)
+        )  # fmt: skip
 
     def choose(
         self, groups: Sequence[tuple[Hits, ...]], rng: Random, *, worth: Sequence[float] = (), most: float = math.inf

@@ -103,6 +103,8 @@ class Scene:
         self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
     ) -> Question | None:
         """The question, where exactly one element answers it by the margin; None where not."""
+        if any(one.relation == "nearest" or one.nearest for one in stated) and self.touching(references[0][0]):
+            return None  # people do not agree whether what holds the reference, or lies in it, is near it
         finding, candidates, margins = self.answer(kind, thing, stated, references)
         if finding.reason is not None or len(candidates) < 2 or candidates[finding.fits[0]] not in self.targets:
             return None
