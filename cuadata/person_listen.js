@@ -32,6 +32,8 @@ globalThis.cuadata.person ??= (() => {
     looks.set(/"generation":(\d+)/.exec(text)[1], (latest = look()));
     if (looks.size > 8) looks.delete(looks.keys().next().value);
     took = performance.now() - began;
+    // Before the pointer moves: at its first event the browser may have applied what hovering shows.
+    if (!pointed.length) rendered = shownNow();
     return `${text.slice(0, -1)},"secrets":${JSON.stringify(secrets.scan())},"deeds":${done()}}`;
   };
   cuadata.measure = (options = {}) => (options.only ? measure(options) : whole(options));

@@ -7,6 +7,7 @@ with recorded(folder, out) as (session, hands):
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ import page_cases
 
 from cuadata import person, recording
 from cuadata.types import Locator, Size, Step, Trajectory
+
+#: Whether the person's tests show a window; under Xvfb: CUADATA_HEADED=1 xvfb-run pytest tests/test_person.py
+HEADED = os.environ.get("CUADATA_HEADED") == "1"
 
 
 @dataclass
@@ -127,7 +131,7 @@ class Hands:
 
 @contextlib.contextmanager
 def recording_of(
-    page: str | Path, out: Path, *, headed: bool = False, **options: Any
+    page: str | Path, out: Path, *, headed: bool = HEADED, **options: Any
 ) -> Iterator[tuple[person.Person, Hands]]:
     """A recording in progress, ready for the first input."""
     with person.start(page, out, instruction=options.pop("instruction", "Do it"), headed=headed, **options) as session:

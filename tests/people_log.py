@@ -11,6 +11,7 @@ from typing import Any
 import people
 
 from cuadata import recording
+from cuadata.types import Step
 
 PAGE = """<!doctype html><meta charset=utf-8><style>body{margin:0;font:14px sans-serif}.a{position:absolute;width:110px;height:28px}
 .a:hover{background:#ffd}</style><div id=board></div><script>
@@ -26,10 +27,12 @@ for (let i = 0; i < 12; i++) {
 for (let i = 0; i < 3; i++) {
   const field = document.createElement('input');
   field.className = 'a'; field.id = 'f' + i; field.style.cssText = `left:${10 + 130 * i}px;top:150px`;
-  let before = '';
   field.onmousedown = () => log.push(['click', field.id]);
-  field.onfocus = () => { before = field.value };
-  field.onchange = () => { if (field.value !== before) log.push(['type', field.id]); before = field.value };
+  field.oninput = (e) => {
+    const last = log[log.length - 1];
+    if (last[0] === 'type' && last[1] === field.id) last[2] += e.data;
+    else log.push(['type', field.id, e.data]);
+  };
   board.append(field);
 }
 addEventListener('keydown', (e) => { if (e.key === 'F2' || e.key === 'Escape') log.push(['press', e.key]) });
@@ -74,19 +77,16 @@ def compare(inputs: int, out: Path, seed: int, watch: Callable[[int], None] = la
             time.sleep(dice.uniform(0.02, 0.2))
             if done % 50 == 0:
                 watch(sent)
-        hands.press("F2")  # ends the last field
-        session.page.evaluate("document.activeElement.blur()")
         logged = session.page.evaluate("log")
         session.settle(60)
         session.end("success")
     steps = recording.read(out, pictures=False).steps
-    told = [
-        [s.action.type, s.action.keys[0] if s.action.keys else s.target.locator.css[1:] if s.target else ""]
-        for s in steps
-    ]
-    return {"sent": sent, "logged": logged, "told": told}
+    return {"sent": sent, "logged": logged, "told": [said(step) for step in steps]}
 
 
-def in_order(log: list[list[str]]) -> list[list[str]]:
-    """A log without the place of typing: a page hears that a field changed only when it is left, a recorder before."""
-    return [one for one in log if one[0] != "type"]
+def said(step: Step) -> list[str]:
+    """A step as the page would log it."""
+    if step.action.type == "press":
+        return ["press", *step.action.keys]
+    where = step.target.locator.css[1:] if step.target is not None else ""
+    return [step.action.type, where, *([step.action.text] if step.action.text else [])]

@@ -9,8 +9,8 @@ import pytest
 from cuadata.gestures import Gesture, Gestures, Heard
 from cuadata.types import Point
 
-FIELD = {"editable": True, "multiline": False, "select": False, "secret": None, "modifiers": []}
-PLAIN = {**FIELD, "editable": False}
+FIELD: dict[str, Any] = {"editable": True, "multiline": False, "select": False, "secret": None, "modifiers": []}
+PLAIN: dict[str, Any] = {**FIELD, "editable": False}
 
 
 class Person:
@@ -121,14 +121,14 @@ def test_composed_text_stands_once() -> None:
 
 
 def test_a_list_that_opens_is_a_choice_only() -> None:
-    listed = {**PLAIN, "select": True}
+    listed: dict[str, Any] = {**PLAIN, "select": True}
     person = Person().click(**listed).hears("choose", value="cat", label="Cat", **listed)
     assert person.told() == [("select", "Cat")]
     assert types(Person().click(**listed).click(90, place="b")) == ["click", "click"]
 
 
 def test_keys_in_a_list_are_one_choice() -> None:
-    listed = {**PLAIN, "select": True}
+    listed: dict[str, Any] = {**PLAIN, "select": True}
     person = Person()
     for label in ("Dog", "Cat"):
         person.hears("key", key="ArrowDown", types=False, repeat=False, **listed)
