@@ -25,9 +25,10 @@ from PIL import Image
 from scipy.ndimage import uniform_filter
 from skimage.metrics import structural_similarity
 
-from cuadata import effect_pairs, pictures
-from cuadata.ambient import Ambient, moving
-from cuadata.pixels import Thresholds, change
+from cuadata.proving import effect_pairs
+from cuadata.seeing import pictures
+from cuadata.seeing.ambient import Ambient, moving
+from cuadata.seeing.pixels import Thresholds, change
 
 LIMITS = Thresholds()
 

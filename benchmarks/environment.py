@@ -21,7 +21,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cuadata import browser_find, miniwob
+from cuadata.browsing import browser_find
+from cuadata.episodes import miniwob
 
 WORKER = Path(__file__).with_name("environment_worker.py")
 #: System -> episodes a turn: about as many seconds for each.

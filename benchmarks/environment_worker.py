@@ -156,7 +156,7 @@ def cuadata(*, screenshot: bool) -> Play:
 
 def vectorised(*, screenshot: bool) -> Play:
     """Our vectorised environment; it draws the seeds of the episodes that it begins itself, so goals are not compared."""
-    from cuadata import environment_vector
+    from cuadata.playing import environment_vector
 
     held: dict[str, Any] = {}
 

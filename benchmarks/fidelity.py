@@ -23,7 +23,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from cuadata import environment, miniwob_solutions
+from cuadata import environment
+from cuadata.episodes import miniwob_solutions
 from cuadata.types import Action, Element, Point
 
 #: Tasks without an oracle here, of many kinds of controls; played at random only.

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cuadata import claims, gating
+from cuadata.judging import claims, gating
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example, Target
 from cuadata.types import (

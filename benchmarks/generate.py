@@ -18,9 +18,10 @@ from typing import Any
 
 from observe import cpu_seconds
 
-from cuadata import engine, spatial_blocks, spatial_look, spatial_pages, spatial_render
+from cuadata.browsing import engine
+from cuadata.generating import spatial_blocks, spatial_look, spatial_pages, spatial_render
+from cuadata.generating.spatial_look import Looker
 from cuadata.registry import families
-from cuadata.spatial_look import Looker
 from cuadata.types import Task
 
 SEED = 77

@@ -14,10 +14,11 @@ import json
 import statistics
 from typing import Any
 
-from cuadata import browser_find, image
-from cuadata.frames import send
-from cuadata.person_ears import Ring, Shown
-from cuadata.serve import Server
+from cuadata import image
+from cuadata.browsing import browser_find
+from cuadata.browsing.frames import send
+from cuadata.browsing.serve import Server
+from cuadata.people.person_ears import Ring, Shown
 
 LISTEN = """globalThis.heard ??= addEventListener('pointerdown', e => report(JSON.stringify(performance.timeOrigin + e.timeStamp)), true)"""
 PAGE = """<!doctype html><style>body{margin:0}#b{position:absolute;left:100px;top:100px;width:200px;height:100px;background:rgb(0,0,200)}

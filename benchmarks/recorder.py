@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from cuadata import browser, recorder
+from cuadata.browsing.serve import Server
 from cuadata.recorder import Recorder
-from cuadata.serve import Server
 from cuadata.types import Action, Outcome
 
 WORKER = Path(__file__).with_name("recorder_worker.py")

@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from cuadata import training
-from cuadata.sampling import Sampler
+from cuadata.learning import training
+from cuadata.learning.sampling import Sampler
 
 #: Means of speed, each row with one more than the one above it.
 ROWS: dict[str, dict[str, bool]] = {

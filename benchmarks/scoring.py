@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from cuadata import evaluation, grounding, predictions, registry
+from cuadata import registry
+from cuadata.scores import evaluation, grounding, predictions
 
 T = TypeVar("T")
 

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import intervals, relations
+from cuadata import relations
 from cuadata.errors import DataError
-from cuadata.examples import NO_PICTURE
-from cuadata.paired import McNemar, mcnemar
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example, Target, Verdict
+from cuadata.splitting.examples import NO_PICTURE
+from cuadata.statistics import intervals
+from cuadata.statistics.paired import McNemar, mcnemar
 from cuadata.types import Action, BBox, Relation, Size
 
 SCREEN: Final = Size(1920, 1080)

@@ -1,6 +1,6 @@
 """Open pages, observe them and act on them: the synchronous face, safe from any thread.
 
-Everything runs on one background thread with its own event loop (`cuadata.loop`); `open_async` gives the asynchronous twin
+Everything runs on one background thread with its own event loop (`cuadata.browsing.loop`); `open_async` gives the asynchronous twin
 for many pages at once.
 """
 
@@ -12,12 +12,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-from cuadata import engine
-from cuadata.browser_find import Found, NoBrowser, find
+from cuadata.browsing import engine
+from cuadata.browsing.browser_find import Found, NoBrowser, find
+from cuadata.browsing.loop import Loop, Stuck
+from cuadata.browsing.page_session import AsyncPage
+from cuadata.browsing.serve import Server
 from cuadata.errors import CallError, DataError
-from cuadata.loop import Loop, Stuck
-from cuadata.page_session import AsyncPage
-from cuadata.serve import Server
 from cuadata.types import Action, Element, Locator, Observation, PageInfo, Size, Step, Task
 
 __all__ = ["AsyncPage", "Found", "NoBrowser", "Page", "Stuck", "find", "open", "open_async"]
@@ -156,7 +156,7 @@ async def open_async(
     online: bool | None = None,
     **options: Any,
 ) -> AsyncPage:
-    """As `open`, for coroutines that run on the loop of `cuadata.loop.shared`."""
+    """As `open`, for coroutines that run on the loop of `cuadata.browsing.loop.shared`."""
     return await _open(engine.engine()[1], page, viewport, device_pixel_ratio, headed, root, online, options)
 
 

@@ -17,30 +17,29 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from cuadata import (
+from cuadata import schema, stats
+from cuadata.building import (
     card,
     cutting,
     folders,
-    gating,
     given,
     inputs,
     manifest,
     mixing,
     near,
-    schema,
     shards,
     splits,
-    stats,
     work,
     writing,
 )
-from cuadata.cutting import Job, Settings
+from cuadata.building.cutting import Job, Settings
+from cuadata.building.journal import Damage, Journal, Summary
+from cuadata.building.planning import Plan, Planner, Wanted
+from cuadata.building.work import Workers
+from cuadata.building.writing import File, ShardJob
 from cuadata.errors import CallError, DataError
-from cuadata.journal import Damage, Journal, Summary
-from cuadata.planning import Plan, Planner, Wanted
+from cuadata.judging import gating
 from cuadata.rows import CONFIGS
-from cuadata.work import Workers
-from cuadata.writing import File, ShardJob
 
 #: Configs that a build makes from trajectories; rows of the others are given to it.
 MADE = ("actions", "chunks", "transitions", "recovery", "point_only", "tasks", "rejected")

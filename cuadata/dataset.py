@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cuadata import folders, schema, shards
-from cuadata.card import render as card
+from cuadata import schema
+from cuadata.building import folders, shards
+from cuadata.building.card import render as card
+from cuadata.building.shards import ROW_GROUP_BYTES, SHARD_BYTES
+from cuadata.building.splits import assign as assign_splits
+from cuadata.building.splits import leaks
 from cuadata.errors import CallError, DataError
 from cuadata.rows import CONFIGS
-from cuadata.shards import ROW_GROUP_BYTES, SHARD_BYTES
-from cuadata.splits import assign as assign_splits
-from cuadata.splits import leaks
 
 __all__ = ["assign_splits", "card", "configs", "leaks", "open_rows", "opened", "read", "take", "write"]
 

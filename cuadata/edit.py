@@ -10,11 +10,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from cuadata import recording_files, recording_lock
 from cuadata.errors import CallError, DataError
 from cuadata.recording import resume
-from cuadata.recording_files import Header, Line
-from cuadata.recording_reader import find, read, read_header
+from cuadata.recordings import recording_files, recording_lock
+from cuadata.recordings.recording_files import Header, Line
+from cuadata.recordings.recording_reader import find, read, read_header
 from cuadata.schema import from_json, to_json
 from cuadata.types import Outcome, Step
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuadata import recovery
-from cuadata.comparison import RING, compare
-from cuadata.differences import differences, focused, focused_field, match, state_difference
 from cuadata.geometry import grown, intersection
-from cuadata.pixels import Thresholds
-from cuadata.stillness import Settled, follow, settle
+from cuadata.seeing.comparison import RING, compare
+from cuadata.seeing.differences import differences, focused, focused_field, match, state_difference
+from cuadata.seeing.pixels import Thresholds
+from cuadata.seeing.stillness import Settled, follow, settle
+from cuadata.splitting import recovery
 from cuadata.types import Effect, Observation, Step, StepLabel
 
 __all__ = ["Settled", "Thresholds", "compare", "follow", "label", "same_state", "settle", "state_difference"]
 
 
 def label(steps: Sequence[Step], *, near: float = 4.0) -> tuple[StepLabel | None, ...]:
-    """The role of each step in failing and recovering; see `cuadata.recovery.label`.
+    """The role of each step in failing and recovering; see `cuadata.splitting.recovery.label`.
 
     Two observations show one state of the page where neither pictures nor states tell them apart.
     """

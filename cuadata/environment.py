@@ -16,13 +16,16 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from cuadata import image, miniwob, prompts, registration, registry, runs
-from cuadata.browsers import Browsers, Give
+from cuadata import image, registry
+from cuadata.browsing.browsers import Browsers, Give
+from cuadata.browsing.loop import shared
 from cuadata.contracts import Format, ParseFailure
-from cuadata.episode import Episode, Turn
+from cuadata.episodes import miniwob, registration
+from cuadata.episodes.episode import Episode, Turn
+from cuadata.episodes.stage import PageStage, Stage
 from cuadata.errors import CallError, DataError
-from cuadata.loop import shared
-from cuadata.stage import PageStage, Stage
+from cuadata.scores import runs
+from cuadata.speaking import prompts
 from cuadata.types import Action, Observation, Size, Task
 
 __all__ = ["BrowserEnv", "Unicode", "make", "observation_space", "plan", "told"]

@@ -14,11 +14,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import dataset, folders, image, prompts
+from cuadata import dataset, image
+from cuadata.building import folders
 from cuadata.contracts import Format, Message
 from cuadata.errors import CallError, DataError
 from cuadata.registry import formats
 from cuadata.rows import Example
+from cuadata.speaking import prompts
 
 Record = dict[str, Any]
 

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from cuadata import card, dataset, hub_checks, hub_plan, manifest
+from cuadata import dataset
+from cuadata.building import card, manifest
 from cuadata.errors import CallError, DataError
-from cuadata.hub_open import check_opens
-from cuadata.hub_plan import Change, Visibility
-from cuadata.hub_remote import Limits, Remote, RemoteError, RemoteFile
+from cuadata.publishing import hub_checks, hub_plan
+from cuadata.publishing.hub_open import check_opens
+from cuadata.publishing.hub_plan import Change, Visibility
+from cuadata.publishing.hub_remote import Limits, Remote, RemoteError, RemoteFile
 
 #: Told what is being done, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import chat, prompts
 from cuadata.contracts import Format, Message, Prompt, View
 from cuadata.errors import CallError, DataError
-from cuadata.grid import finite
+from cuadata.learning import chat
 from cuadata.rows import ContextLine
-from cuadata.runs import PROMPTS
+from cuadata.scores.runs import PROMPTS
+from cuadata.speaking import prompts
+from cuadata.speaking.grid import finite
 from cuadata.types import Image, Size
 
 #: Columns that a dataset row is rendered from; the picture itself is never loaded.

@@ -1,7 +1,7 @@
 """Record a script or a policy acting on a real page: one step an action, each with what stood before and after.
 
 Every way of acting goes through `Recorder.do`, so that recordings differ in who acted and in nothing else. Recording a
-person is `cuadata.person`.
+person is `cuadata.people.person`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def record(
     CallError where none of the three is given, or no instruction is known.
     """
     if script is not None:
-        from cuadata.script_player import play
+        from cuadata.scripting.script_player import play
 
         return play(script, out, address=task_or_url if task_or_url else None, instruction=instruction, **options)
     if policy is None:
@@ -155,7 +155,8 @@ def record(
 
 def follow(recorder: Recorder, policy: Policy, instruction: str, task: Task | None, max_steps: int) -> Outcome:
     """Let a policy act until it is done; the outcome says why it ended, and success where the task can tell."""
-    from cuadata import terms, text
+    from cuadata import text
+    from cuadata.episodes import terms
 
     policy.reset(task or Task(id="", family="", seed=0, instruction=instruction, url=recorder.page.url), 0)
     for _ in range(max_steps):

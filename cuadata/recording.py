@@ -1,6 +1,6 @@
 """Recordings on disk: written a step at a time so that a crash costs at most the step in flight, read back whole.
 
-A recording is a folder; `cuadata.recording_files` names what is in it, docs/recording.md explains every field.
+A recording is a folder; `cuadata.recordings.recording_files` names what is in it, docs/recording.md explains every field.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cuadata import __version__, image, ink, pictures, privacy, recording_files, recording_lock
+from cuadata import __version__, image, privacy
 from cuadata.errors import DataError
-from cuadata.recording_files import Ending, Header, Line
-from cuadata.recording_reader import MAX_LINE, find, read, read_all, read_header
-from cuadata.recording_versions import migrate
+from cuadata.recordings import ink, recording_files, recording_lock
+from cuadata.recordings.recording_files import Ending, Header, Line
+from cuadata.recordings.recording_reader import MAX_LINE, find, read, read_all, read_header
+from cuadata.recordings.recording_versions import migrate
 from cuadata.schema import from_json, to_json
+from cuadata.seeing import pictures
 from cuadata.types import SCHEMA_VERSION, Action, Element, Image, Observation, Outcome, Size, Step, Task
 
 __all__ = ["Writer", "create", "find", "migrate", "read", "read_all", "read_header", "resume"]

@@ -6,8 +6,9 @@ import re
 import typing
 from dataclasses import is_dataclass
 
-from cuadata import recording_files, recording_lock, rows, types
+from cuadata import rows, types
 from cuadata.errors import DataError
+from cuadata.recordings import recording_files, recording_lock
 from cuadata.schema import columns
 
 _BLOCK = re.compile(r"<!-- fields of (\w+)(?: beyond (\w+))? -->\n.*?<!-- end -->", re.DOTALL)

@@ -160,7 +160,7 @@ def _sha256(path: Path) -> str:
 
 def _set_aside(root: Path, found: Repair, held: Mapping[str, Sequence[str]]) -> None:
     """Rename the damaged files and write the report; nothing is touched where all is as it was."""
-    from cuadata.recording_files import write_whole
+    from cuadata.recordings.recording_files import write_whole
 
     for name in found.unreadable:
         if (root / name).exists():

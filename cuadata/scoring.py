@@ -13,12 +13,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from cuadata import intervals, paired
-from cuadata.answers import score
 from cuadata.geometry import distance
-from cuadata.intervals import NotBinary, Rate, bootstrap, mean, rate, wilson
-from cuadata.paired import compare, mcnemar, smallest_difference
-from cuadata.potential import potential_rewards
+from cuadata.statistics import intervals, paired
+from cuadata.statistics.answers import score
+from cuadata.statistics.intervals import NotBinary, Rate, bootstrap, mean, rate, wilson
+from cuadata.statistics.paired import compare, mcnemar, smallest_difference
+from cuadata.statistics.potential import potential_rewards
 from cuadata.types import BBox, Point
 
 __all__ = [

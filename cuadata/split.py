@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cuadata.chunks import chunks, transitions
-from cuadata.examples import examples, history_lines
-from cuadata.phases import phases
-from cuadata.recoveries import recoveries
+from cuadata.splitting.chunks import chunks, transitions
+from cuadata.splitting.examples import examples, history_lines
+from cuadata.splitting.phases import phases
+from cuadata.splitting.recoveries import recoveries
 
 __all__ = ["chunks", "examples", "history_lines", "phases", "recoveries", "transitions"]

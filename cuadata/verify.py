@@ -14,14 +14,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import drawing, edit, gating, image, importing, inject, intervals, published, recording, split
+from cuadata import edit, image, recording, split
 from cuadata.errors import CallError, DataError
-from cuadata.gating import Chosen
-from cuadata.measuring import Measured, Meter
+from cuadata.judging import gating, importing
+from cuadata.judging.gating import Chosen
+from cuadata.proving import drawing, inject
+from cuadata.proving.measuring import Measured, Meter
+from cuadata.proving.rendering import Renderer, candidate_of, evidence_for, page_of
+from cuadata.publishing import published
 from cuadata.registry import families
 from cuadata.registry import gates as registered
-from cuadata.rendering import Renderer, candidate_of, evidence_for, page_of
 from cuadata.rows import CONFIGS, Candidate, Example, Verdict
+from cuadata.statistics import intervals
 from cuadata.types import BBox, Size
 
 #: Gates that judge a row by other rows, or by what models did with it.

@@ -25,7 +25,10 @@ from typing import Any
 
 import typer
 
-from cuadata import intervals, paired, plans, runs, training
+from cuadata.learning import training
+from cuadata.playing import plans
+from cuadata.scores import runs
+from cuadata.statistics import intervals, paired
 from cuadata.types import Action
 
 app = typer.Typer(add_completion=False)
@@ -87,8 +90,8 @@ def evaluate(
     loaded: training.Loaded, rows: Sequence[dict[str, Any]], score: Any, *, batch: int, new_tokens: int
 ) -> list[dict[str, Any]]:
     """Greedy episodes, turn by turn: what the page shows after the answers so far is asked about until it is over."""
-    from cuadata.answering import end_ids
-    from cuadata.sampling import Sampler
+    from cuadata.learning.answering import end_ids
+    from cuadata.learning.sampling import Sampler
 
     words = loaded.tokenizer
     sampler = Sampler(loaded.model, end_ids=end_ids(loaded), pad_id=words.pad_token_id, context=1024)

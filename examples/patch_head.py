@@ -26,7 +26,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cuadata import intervals, training_rows
+from cuadata.learning import training_rows
+from cuadata.statistics import intervals
 
 PATCH = 28  # image px, as in Qwen's vision models
 PIXELS = 7  # px that a patch is shrunk to

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typer
 
-from cuadata import plans, trl_environment
+from cuadata.playing import plans, trl_environment
 
 
 def main(

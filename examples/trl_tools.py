@@ -11,7 +11,7 @@ import os
 
 import typer
 
-from cuadata import trl_environment
+from cuadata.playing import trl_environment
 
 
 def main(

@@ -6,12 +6,12 @@ import math
 from itertools import pairwise
 from urllib.parse import urldefrag
 
-from cuadata import keys
-from cuadata.judging import kept, rejected, told
-from cuadata.recovery import WITHOUT_INPUT, happened, same_action
+from cuadata.judging.judging import kept, rejected, told
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
-from cuadata.sequence import input_before, steps_before
+from cuadata.speaking import keys
+from cuadata.splitting.recovery import WITHOUT_INPUT, happened, same_action
+from cuadata.splitting.sequence import input_before, steps_before
 from cuadata.types import Action, Point, Step
 
 #: Shortest drag, CSS px; below it a press that slipped is a click.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from cuadata import claims, descriptions
-from cuadata.descriptions import Index, Noun
-from cuadata.judging import kept, rejected
+from cuadata.judging import claims
+from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
 from cuadata.types import Element, Observation
+from cuadata.wording import descriptions
+from cuadata.wording.descriptions import Index, Noun
 
 _NAME = "ambiguous"
 _POINTING = ("grounding", "pairs")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from cuadata.evaluation_sets import evaluation_set, folded
-from cuadata.judging import kept, provenance, rejected
+from cuadata.judging.evaluation_sets import evaluation_set, folded
+from cuadata.judging.judging import kept, provenance, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 

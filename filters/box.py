@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuadata import geometry
-from cuadata.judging import kept, page_of, rejected
+from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.rows import CONFIGS, Candidate, Verdict
 from cuadata.types import BBox, Size

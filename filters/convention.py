@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuadata.judging import kept, rejected, told
+from cuadata.judging.judging import kept, rejected, told
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -13,7 +13,7 @@ _REASONS = ("convention_unknown", "convention_contradicted")
 def convention(candidate: Candidate) -> Verdict:
     """The set's coordinate convention was declared or could be decided, and no row of it contradicts it.
 
-    It is decided over a whole file when the set is read (`cuadata.conventions`); the finding stands in the notes of the
+    It is decided over a whole file when the set is read (`cuadata.judging.conventions`); the finding stands in the notes of the
     observation.
     """
     for reason in _REASONS:

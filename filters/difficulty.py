@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from cuadata import difficulty as tools
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
+from cuadata.scores import difficulty as tools
 
 
 @gates.add

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuadata import duplicates
+from cuadata.building import duplicates
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 

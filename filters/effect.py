@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cuadata import recovery
-from cuadata.judging import kept, rejected
+from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
+from cuadata.splitting import recovery
 
 _NAME = "no_effect"
 #: What is learnt from actions that work; histories and the recovery rows keep those that did not.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuadata.judging import kept, rejected, told
+from cuadata.judging.judging import kept, rejected, told
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -13,7 +13,7 @@ _REASONS = ("missing_file", "path_outside_set", "screenshot_undecodable", "scree
 def files(candidate: Candidate) -> Verdict:
     """Every file that the record names was found under its exact name, in the set's folder, and was what it says.
 
-    What reading found (`cuadata.importing`) stands in the notes of the observation.
+    What reading found (`cuadata.judging.importing`) stands in the notes of the observation.
     """
     for reason in _REASONS:
         note = told(candidate, reason)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from cuadata import claims, descriptions, relations, visibility
-from cuadata.claims import Reading
-from cuadata.judging import kept, rejected
+from cuadata import relations
+from cuadata.judging import claims, visibility
+from cuadata.judging.claims import Reading
+from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 from cuadata.types import Element, Size
+from cuadata.wording import descriptions
 
 _NAME = "infeasible"
 

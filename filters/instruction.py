@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from cuadata import claims, descriptions
-from cuadata.claims import Reading
-from cuadata.descriptions import Noun
-from cuadata.judging import kept, provenance, rejected
+from cuadata.judging import claims
+from cuadata.judging.claims import Reading
+from cuadata.judging.judging import kept, provenance, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
+from cuadata.wording import descriptions
+from cuadata.wording.descriptions import Noun
 
 _NAME = "instruction_mismatch"
 _POINTING = ("grounding", "pairs")

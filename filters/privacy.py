@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cuadata import privacy, sensitive
-from cuadata.judging import kept, rejected
+from cuadata import privacy
+from cuadata.judging import sensitive
+from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 

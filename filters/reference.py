@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from cuadata import claims, descriptions, geometry, visibility
-from cuadata.claims import Reading
-from cuadata.judging import kept, page_of, rejected
+from cuadata import geometry
+from cuadata.judging import claims, visibility
+from cuadata.judging.claims import Reading
+from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import Element
+from cuadata.wording import descriptions
 
 _NAME = "reference"
 

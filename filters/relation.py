@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuadata import claims, relations
-from cuadata.claims import Claim, Reading, Thing
-from cuadata.judging import kept, page_of, rejected
-from cuadata.phrases import Stated
+from cuadata import relations
+from cuadata.judging import claims
+from cuadata.judging.claims import Claim, Reading, Thing
+from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
 from cuadata.types import BBox, Relation, Size
+from cuadata.wording.phrases import Stated
 
 _NAME = "relation"
 _DIRECTIONS: tuple[Relation, ...] = ("above", "below", "left_of", "right_of")

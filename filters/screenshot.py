@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from cuadata import image, ink, pictures
-from cuadata.judging import kept, rejected
+from cuadata import image
+from cuadata.judging.judging import kept, rejected
+from cuadata.recordings import ink
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
-from cuadata.sequence import input_before
+from cuadata.seeing import pictures
+from cuadata.splitting.sequence import input_before
 from cuadata.types import Image, Observation, Size, Step
 
 #: Actions whose target a person has to see at the place where they act.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cuadata import claims, descriptions
-from cuadata.judging import kept, rejected
+from cuadata.judging import claims
+from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import BBox, Element
+from cuadata.wording import descriptions
 
 _NAME = "stale"
 

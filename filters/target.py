@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from cuadata import claims, geometry
-from cuadata.judging import kept, rejected
+from cuadata import geometry
+from cuadata.judging import claims
+from cuadata.judging.judging import kept, rejected
+from cuadata.judging.visibility import FAINT, PLAIN, SPECK
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import BBox, Element
-from cuadata.visibility import FAINT, PLAIN, SPECK
 
 #: Actions that are aimed at an element, and those that a point carries there.
 AIMED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag", "type", "select", "upload"})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cuadata.episodes.miniwob import SCHEME, viewport_of
+from cuadata.episodes.registration import MINIWOB, miniwob_tasks
 from cuadata.errors import CallError
-from cuadata.miniwob import SCHEME, viewport_of
-from cuadata.registration import MINIWOB, miniwob_tasks
 from cuadata.registry import families
 from cuadata.types import Axis, Task
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cuadata import image, recording
-from cuadata.differences import state_difference
+from cuadata.seeing.differences import state_difference
 from cuadata.types import (
     Action,
     BBox,

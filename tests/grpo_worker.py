@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuadata import callbacks, training, training_rows
+from cuadata.learning import callbacks, training, training_rows
 
 
 def main(base: str, path: str, out: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cuadata import browser
-from cuadata.serve import Server
+from cuadata.browsing.serve import Server
 from cuadata.types import Action, BBox, Element, Observation, Point, Size, Step
 
 Verb = dict[str, Any]

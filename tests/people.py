@@ -16,7 +16,8 @@ from typing import Any
 
 import page_cases
 
-from cuadata import person, recording
+from cuadata import recording
+from cuadata.people import person
 from cuadata.types import Locator, Size, Step, Trajectory
 
 #: Whether the person's tests show a window; under Xvfb: CUADATA_HEADED=1 xvfb-run pytest tests/test_person.py

@@ -105,7 +105,7 @@ print("read by", ", ".join(f"{{m.__name__}} {{m.__version__}}" for m in (dataset
 _WORKER = """
 import json, os, sys
 from cuadata import hub
-from cuadata.hub_remote import Limits
+from cuadata.publishing.hub_remote import Limits
 for line in sys.stdin:
     job = json.loads(line)
     os.environ["HF_TOKEN"] = job["token"]

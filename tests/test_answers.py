@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import answers
 from cuadata.errors import CallError
+from cuadata.statistics import answers
 
 
 def test_case_exact_and_partial(cases: Path) -> None:

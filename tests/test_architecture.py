@@ -14,6 +14,14 @@ ROOT = Path(__file__).resolve().parent.parent
 MAPPED = ("filters", "generators", "train", "schemas")
 PLUG_INS = ("sources", "formats", "policies", "rewards", "commands", "viewer")
 FILES = sorted(p for room in ("cuadata", "filters", "generators", "train") for p in (ROOT / room).rglob("*.py"))
+#: The core: its faces are the files of `cuadata/`, its rooms the folders beside them that hold no plug-ins.
+CORE = {
+    ".".join(p.relative_to(ROOT / "cuadata").with_suffix("").parts): p
+    for p in FILES
+    if p.is_relative_to(ROOT / "cuadata") and p.stem != "__init__" and p.relative_to(ROOT).parts[1] not in PLUG_INS
+}
+FACES = {name for name in CORE if "." not in name}
+ROOMS = {name.split(".")[0] for name in CORE if "." in name}
 #: The ground floor, from the lowest up: a file may import those before it, itself a later one.
 GROUND = ("types", "errors", "reasons", "rows", "contracts", "image", "schema", "registry", "geometry")
 HEAVY = {"torch", "transformers", "datasets", "playwright", "skimage", "scipy", "pandas", "trl", "peft", "matplotlib"}
@@ -50,31 +58,45 @@ def test_no_file_names_a_mapped_room(path: Path) -> None:
         assert not (parts[0] == "cuadata" and len(parts) > 1 and parts[1] in MAPPED), f"{relative(path)} imports {name}"
 
 
+def core_imports(path: Path) -> set[str]:
+    """Modules of the core that a file imports as it loads: `errors`, `browsing.tab`."""
+    named = {name.removeprefix("cuadata.") for name in imports(ast.parse(path.read_text()), top_only=True)}
+    parts = [name.split(".") for name in named]
+    return {".".join(p[:2]) if p[0] in ROOMS else p[0] for p in parts if p[0] in ROOMS or p[0] in FACES}
+
+
 @pytest.mark.parametrize("path", FILES, ids=relative)
 def test_imports_point_down(path: Path) -> None:
     parts = path.relative_to(ROOT).parts
     named = {n.split(".")[1] for n in imports(ast.parse(path.read_text()), top_only=True) if n.startswith("cuadata.")}
-    if parts[0] == "cuadata" and len(parts) == 2:
-        stem = path.stem
-        if stem in GROUND:
-            allowed = set(GROUND[: GROUND.index(stem)])
-            assert named <= allowed, f"{relative(path)} may import {sorted(allowed)}"
-        assert not named & set(PLUG_INS) or stem == "cli", f"{relative(path)} imports a plug-in"
-    elif parts[0] != "cuadata" or parts[1] in PLUG_INS:
+    if parts[0] != "cuadata" or parts[1] in PLUG_INS:
         room = parts[1] if parts[0] == "cuadata" else parts[0]
         assert not (named & set(PLUG_INS)) - {room}, f"{relative(path)} imports another room"
+    else:
+        if path.stem in GROUND and len(parts) == 2:
+            allowed = set(GROUND[: GROUND.index(path.stem)])
+            assert named <= allowed, f"{relative(path)} may import {sorted(allowed)}"
+        assert not named & set(PLUG_INS) or path.stem == "cli", f"{relative(path)} imports a plug-in"
 
 
 def test_no_circle_of_imports() -> None:
-    core = {p.stem: p for p in FILES if p.parent == ROOT / "cuadata"}
-    above = {
-        stem: {n.split(".")[1] for n in imports(ast.parse(path.read_text()), top_only=True) if n.startswith("cuadata.")}
-        for stem, path in core.items()
-    }
-    left = {stem: named & set(core) - {stem, "__init__"} for stem, named in above.items()}
-    while free := {stem for stem, named in left.items() if not named & set(left)}:
-        left = {stem: named for stem, named in left.items() if stem not in free}
+    left = {name: core_imports(path) - {name} for name, path in CORE.items()}
+    while free := {name for name, named in left.items() if not named & set(left)}:
+        left = {name: named for name, named in left.items() if name not in free}
     assert not left, f"these import each other: {sorted(left)}"
+
+
+def test_rooms_stand_on_each_other() -> None:
+    """A room is one thing: no two rooms, and no room and its face, import each other."""
+    left: dict[str, set[str]] = {}
+    for name, path in CORE.items():
+        room = name.split(".")[0]
+        left.setdefault(room, set()).update({n.split(".")[0] for n in core_imports(path)} - {room})
+    while free := {room for room, named in left.items() if not named & set(left)}:
+        left = {room: named for room, named in left.items() if room not in free}
+    assert not left, (
+        f"these rooms import each other: { {room: sorted(named & set(left)) for room, named in left.items()} }"
+    )
 
 
 @pytest.mark.parametrize("path", FILES, ids=relative)
@@ -101,3 +123,10 @@ def test_the_help_answers_at_once() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "schema" in done.stdout
+
+
+def test_contributing_says_what_each_room_holds() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text()
+    for room in sorted(ROOMS):
+        doc = ast.get_docstring(ast.parse((ROOT / "cuadata" / room / "__init__.py").read_text()))
+        assert f"| `{room}/` | {doc} |" in table

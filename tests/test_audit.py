@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cuadata import audit, audit_report, reviews
+from cuadata import audit
 from cuadata.errors import CallError, DataError
+from cuadata.proving import reviews
+from cuadata.reporting import audit_report
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PLACES = (_ROOT.parent / "shared" / "gui_perturbed", _ROOT.parent.parent / "shared" / "gui_perturbed")
@@ -123,7 +125,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ids(dataset: Path) -> list[str]:
-    from cuadata import published
+    from cuadata.publishing import published
 
     return [row["id"] for row in published.columns(dataset, "actions", ("id",))]
 
@@ -154,7 +156,7 @@ def test_a_file_of_reviews_scores_the_gates(dataset: Path, tmp_path: Path, capsy
 
 
 def test_rejected_rows_are_scored_by_their_gate(dataset: Path) -> None:
-    from cuadata import published
+    from cuadata.publishing import published
     from cuadata.rows import Rejected
 
     rows = list(published.rows(dataset, "rejected", Rejected)) if "rejected" in published.configs(dataset) else []

@@ -10,7 +10,8 @@ import numpy as np
 import page_cases
 import pytest
 
-from cuadata import browser, image, target_verdict
+from cuadata import browser, image
+from cuadata.judging import target_verdict
 from cuadata.types import Element, Observation
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cuadata import browser
-from cuadata.serve import Server
+from cuadata.browsing.serve import Server
 from cuadata.types import Action, Observation, Point, Size
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,8 @@ import hard_page
 import pytest
 import torture
 
-from cuadata import browser, target_verdict
+from cuadata import browser
+from cuadata.judging import target_verdict
 from cuadata.rows import Verdict
 from cuadata.types import Action, Element, Observation, Size
 

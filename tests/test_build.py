@@ -19,7 +19,8 @@ import pytest
 from PIL import Image as Pillow
 from PIL import ImageDraw
 
-from cuadata import build, dataset, image, manifest
+from cuadata import build, dataset, image
+from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
 from cuadata.rows import Example, Grounding
 from cuadata.types import Effect, Trajectory

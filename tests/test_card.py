@@ -12,7 +12,8 @@ import build_trajectories as made
 import pytest
 import yaml
 
-from cuadata import build, card, card_check, manifest
+from cuadata import build
+from cuadata.building import card, card_check, manifest
 from cuadata.errors import DataError
 from cuadata.reasons import REASONS
 

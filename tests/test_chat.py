@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from cuadata import chat, groups
-from cuadata.chat import NothingToLearn, TurnMarks
 from cuadata.cli import app
 from cuadata.errors import CallError, DataError
+from cuadata.learning import chat
+from cuadata.learning.chat import NothingToLearn, TurnMarks
+from cuadata.statistics import groups
 from cuadata.types import Size
 
 MARKS = TurnMarks(start=1, end=2, newline=50, assistant=12, never=(0, 151))

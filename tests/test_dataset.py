@@ -19,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image as Pillow
 
-from cuadata import dataset, image, rows, schema, shards
+from cuadata import dataset, image, rows, schema
+from cuadata.building import shards
 from cuadata.errors import CallError, DataError
 from cuadata.types import Action, BBox, Image, Point
 

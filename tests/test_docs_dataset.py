@@ -8,7 +8,7 @@ from dataclasses import is_dataclass
 from pathlib import Path
 
 from cuadata import reference
-from cuadata.card import CONFIGS as ON_THE_CARD
+from cuadata.building.card import CONFIGS as ON_THE_CARD
 from cuadata.rows import CONFIGS
 from cuadata.schema import columns
 from cuadata.types import Image

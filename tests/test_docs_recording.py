@@ -13,8 +13,8 @@ from build_trajectories import checkout, save
 
 from cuadata import reference
 from cuadata.errors import DataError
-from cuadata.recording_files import Ending, Header, Line
-from cuadata.recording_lock import Holder
+from cuadata.recordings.recording_files import Ending, Header, Line
+from cuadata.recordings.recording_lock import Holder
 from cuadata.schema import columns
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "recording.md"

@@ -12,7 +12,8 @@ import build_trajectories as made
 import pytest
 from PIL import Image as Pillow
 
-from cuadata import duplicates, image, split
+from cuadata import image, split
+from cuadata.building import duplicates
 from cuadata.rows import Example
 from cuadata.types import Point
 

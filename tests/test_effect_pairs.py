@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuadata import effect_pairs, effects
-from cuadata.ambient import moving
-from cuadata.effect_pairs import Pair
+from cuadata import effects
 from cuadata.effects import Thresholds
-from cuadata.pixels import change
+from cuadata.proving import effect_pairs
+from cuadata.proving.effect_pairs import Pair
+from cuadata.seeing.ambient import moving
+from cuadata.seeing.pixels import change
 
 FOLDER = Path(__file__).parent / "effect_pairs"
 

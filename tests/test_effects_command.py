@@ -11,9 +11,10 @@ import pytest
 from effect_steps import click, described, drawn, encoded, observation, page, step
 from typer.testing import CliRunner
 
-from cuadata import effect_pairs, recording
+from cuadata import recording
 from cuadata.cli import app
 from cuadata.errors import CallError, DataError
+from cuadata.proving import effect_pairs
 from cuadata.types import Outcome, Size
 
 START = page(320, 240)

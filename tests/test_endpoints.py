@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cuadata import image, prompts, registry
+from cuadata import image, registry
 from cuadata.contracts import Choice
-from cuadata.endpoint import Endpoint
 from cuadata.errors import CallError, DataError
 from cuadata.rows import ContextLine
+from cuadata.speaking import prompts
+from cuadata.speaking.endpoint import Endpoint
 from cuadata.types import BBox, Element, Observation, Size, Task
 
 TASK = Task(id="t/0", family="t", seed=0, instruction="Press Go.", html="<p>")

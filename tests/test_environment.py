@@ -16,8 +16,10 @@ import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from cuadata import browser, environment, environment_check, registration, registry
+from cuadata import browser, environment, registry
+from cuadata.episodes import registration
 from cuadata.errors import CallError, DataError
+from cuadata.playing import environment_check
 from cuadata.types import Action, Condition, Element, Locator, Move, Point, Size, Task, Term
 
 pytestmark = pytest.mark.browser

@@ -10,10 +10,11 @@ from typing import Any
 import publishing
 import pytest
 
-from cuadata import dataset, export, prompts
+from cuadata import dataset, export
 from cuadata.errors import CallError, DataError
 from cuadata.registry import formats
 from cuadata.rows import Example
+from cuadata.speaking import prompts
 from cuadata.types import Action, Point
 
 

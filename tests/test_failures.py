@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import compare_runs, failures, runs, tables, turns
 from cuadata.errors import CallError, DataError
-from cuadata.failures import FAILURES, Ending, Failure, Turn
+from cuadata.playing import turns
+from cuadata.scores import compare_runs, failures, runs, tables
+from cuadata.scores.failures import FAILURES, Ending, Failure, Turn
 from cuadata.types import (
     Action,
     ActionType,

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from cuadata import environment_check, registration, registry, terms
+from cuadata import registry
+from cuadata.episodes import registration, terms
 from cuadata.errors import CallError
+from cuadata.playing import environment_check
 from cuadata.schema import from_json, to_json
 from cuadata.types import Task
 

@@ -30,7 +30,7 @@ from evidence import (
 )
 from evidence import row as row_of
 
-from cuadata import judging
+from cuadata.judging import judging
 from cuadata.registry import gates
 from cuadata.rows import Candidate
 from cuadata.types import (

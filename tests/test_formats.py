@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import chat, geometry, scrolling
+from cuadata import geometry
 from cuadata.contracts import Format, ParseFailure, Prompt, View
-from cuadata.grid import Grid
-from cuadata.interpret import Habits
+from cuadata.learning import chat
 from cuadata.registry import formats
 from cuadata.rows import ContextLine
+from cuadata.speaking import scrolling
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.interpret import Habits
 from cuadata.types import Action, ActionType, BBox, Element, Image, Point, Size, States
 
 NAMES = formats.names()

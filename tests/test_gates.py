@@ -29,10 +29,12 @@ from evidence import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuadata import browser, claims, judging, phrases, relations
+from cuadata import browser, relations
+from cuadata.judging import claims, judging
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Target, Verdict
 from cuadata.types import Action, Attribute, BBox, Element, Evidence, Image, Locator, Point
+from cuadata.wording import phrases
 
 GATES = gates.names()
 SHOT = direct().example.image

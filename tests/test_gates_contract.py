@@ -12,11 +12,12 @@ from typing import Any
 import build_trajectories as made
 import pytest
 
-from cuadata import gating, reasons, split
+from cuadata import reasons, split
 from cuadata.errors import CallError
-from cuadata.examples import NO_PICTURE
+from cuadata.judging import gating
 from cuadata.registry import gates
 from cuadata.rows import CONFIGS, Candidate, Verdict
+from cuadata.splitting.examples import NO_PICTURE
 from cuadata.types import Action, Effect, Observation, Point, Size
 
 NAMES = gates.names()

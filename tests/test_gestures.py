@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cuadata.gestures import Gesture, Gestures, Heard
+from cuadata.people.gestures import Gesture, Gestures, Heard
 from cuadata.types import Point
 
 FIELD: dict[str, Any] = {"editable": True, "multiline": False, "select": False, "secret": None, "modifiers": []}

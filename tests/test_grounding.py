@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from cuadata import compare_runs, difficulty, evaluation, grounding, predictions, registry, runs, selection
+from cuadata import registry
 from cuadata.errors import CallError, DataError
-from cuadata.intervals import wilson
+from cuadata.scores import compare_runs, difficulty, evaluation, grounding, predictions, runs, selection
+from cuadata.statistics.intervals import wilson
 from cuadata.types import BBox
 
 HEAD = (

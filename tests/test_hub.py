@@ -13,7 +13,7 @@ import pytest
 from hub_server import Fault, Hub
 from publishing import REPO, Publisher
 
-from cuadata import hub_plan
+from cuadata.publishing import hub_plan
 
 
 @pytest.fixture(scope="module")

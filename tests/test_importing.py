@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import conventions, gating, importing, judging, split
+from cuadata import split
 from cuadata.errors import DataError
-from cuadata.importing import Problem
+from cuadata.judging import conventions, gating, importing, judging
+from cuadata.judging.importing import Problem
 from cuadata.registry import sources
 from cuadata.types import BBox, Image, Size
 

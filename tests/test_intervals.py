@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import intervals, paired
+from cuadata.statistics import intervals, paired
 
 counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 outcomes = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80)

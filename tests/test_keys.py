@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import key_names, keys, wheel
+from cuadata.speaking import key_names, keys, wheel
 from cuadata.types import Action
 
 

@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
-from cuadata import ax, baselines, environment, environment_vector, miniwob_solutions, prompts, registration, registry
+from cuadata import environment, registry
+from cuadata.browsing import ax
+from cuadata.episodes import miniwob_solutions, registration
 from cuadata.errors import CallError
+from cuadata.playing import baselines, environment_vector
+from cuadata.speaking import prompts
 from cuadata.types import Action, Observation
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,8 @@ import pytest
 
 pytest.importorskip("rapidocr_onnxruntime")
 
-from cuadata import hub_checks, image, ocr, privacy
+from cuadata import image, privacy
+from cuadata.publishing import hub_checks, ocr
 from cuadata.types import Image
 
 

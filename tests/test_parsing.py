@@ -9,11 +9,11 @@ from typing import get_args
 
 import pytest
 
-from cuadata import parsing, pointing, scrolling
-from cuadata.call_words import kind_of
 from cuadata.contracts import FailureKind, ParseFailure, View
 from cuadata.geometry import Frame, FrameKind
 from cuadata.registry import formats
+from cuadata.speaking import parsing, pointing, scrolling
+from cuadata.speaking.call_words import kind_of
 from cuadata.types import Action, BBox, Element, Point, Size
 
 PAGE = View(image=Size(1000, 500), viewport=Size(1000, 500), frame="px")

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import geometry, patches
+from cuadata import geometry
 from cuadata.errors import CallError
+from cuadata.generating import patches
 from cuadata.geometry import Frame
 from cuadata.types import BBox, Size
 

@@ -14,7 +14,9 @@ import people
 import people_log
 import pytest
 
-from cuadata import image, loop, person_terminal, recording, replay
+from cuadata import image, recording, replay
+from cuadata.browsing import loop
+from cuadata.people import person_terminal
 from cuadata.types import Step
 
 pytestmark = pytest.mark.browser

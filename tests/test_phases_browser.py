@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuadata import recorder, recording, split
-from cuadata.judging import judge
+from cuadata.judging.judging import judge
 from cuadata.registry import families, gates, policies
 
 OURS = [name for name in gates.names() if gates[name].__module__.endswith((".action", ".screenshot"))]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import descriptions, phrases
-from cuadata.descriptions import Noun, normal
-from cuadata.phrases import PHRASINGS, read, write
 from cuadata.relations import REFERENCES, Side
 from cuadata.types import Relation
+from cuadata.wording import descriptions, phrases
+from cuadata.wording.descriptions import Noun, normal
+from cuadata.wording.phrases import PHRASINGS, read, write
 
 LIKES: dict[Relation, tuple[str, ...]] = {
     "above": ("the button above 'Search'", "Click on the button just above the 'Search' link.", "Tap the button over the Search"),

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cuadata import curricula, playing, recording, registry, schema
+from cuadata import recording, registry, schema
 from cuadata.commands.env import app as env_app
 from cuadata.commands.rollout import app as rollout_app
 from cuadata.contracts import Choice, Prompt
 from cuadata.errors import CallError
-from cuadata.playing import Plan
+from cuadata.playing import curricula, playing
+from cuadata.playing.playing import Plan
 from cuadata.types import Action, Observation, Task
 
 pytestmark = pytest.mark.browser

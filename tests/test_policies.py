@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cuadata import image, prompts, registry
+from cuadata import image, registry
 from cuadata.contracts import Choice, Policy
 from cuadata.errors import CallError, DataError
+from cuadata.speaking import prompts
 from cuadata.types import Action, BBox, Element, Locator, Move, Observation, Point, Size, States, Task
 
 TASK = Task(id="t/0", family="t", seed=0, instruction="Tick a and submit.", html="<p>")

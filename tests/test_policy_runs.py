@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from cuadata import compare_runs, playing, policy_runs, registry, runs, voting_policy
+from cuadata import registry
 from cuadata.contracts import Choice, Prompt
 from cuadata.errors import CallError, DataError
+from cuadata.playing import playing, policy_runs, voting_policy
+from cuadata.scores import compare_runs, runs
 from cuadata.types import Action, Observation, Point, Size, Task
 
 HERE = Observation(screenshot=None, viewport=Size(800, 600))

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuadata import dataset, gating, hub, hub_checks, privacy, redaction, sensitive
+from cuadata import dataset, hub, privacy
 from cuadata.errors import CallError, DataError
 from cuadata.image import rgb
+from cuadata.judging import gating, sensitive
+from cuadata.publishing import hub_checks, redaction
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target
 from cuadata.types import Action, BBox, Point

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from cuadata import geometry, tool_prompt
-from cuadata.chat import picture_tokens
+from cuadata import geometry
 from cuadata.contracts import View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
+from cuadata.learning.chat import picture_tokens
 from cuadata.registry import formats
+from cuadata.speaking import tool_prompt
+from cuadata.speaking.grid import Grid
 from cuadata.types import Size
 
 pytestmark = pytest.mark.train

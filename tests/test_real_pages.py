@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cuadata import colours, dataset, image, mhtml, real_pages
+from cuadata import dataset, image
 from cuadata.errors import CallError, DataError
+from cuadata.generating import colours, mhtml, real_pages
 from cuadata.rows import Grounding
 from cuadata.types import BBox
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from cuadata import recorder, recording, script_steps
+from cuadata import recorder, recording
 from cuadata.errors import CallError, DataError
-from cuadata.script_steps import Way
+from cuadata.scripting import script_steps
+from cuadata.scripting.script_steps import Way
 from cuadata.types import Trajectory
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>Order</title>

@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 from build_trajectories import START, checkout, save
 
-from cuadata import recording, recording_lock
+from cuadata import recording
 from cuadata.errors import DataError
+from cuadata.recordings import recording_lock
 from cuadata.types import Observation, Outcome, Step
 
 TESTS = Path(__file__).resolve().parent
@@ -237,7 +238,7 @@ def test_locks_of_others(tmp_path: Path) -> None:
 RACE = """
 import sys
 from pathlib import Path
-from cuadata import recording_lock
+from cuadata.recordings import recording_lock
 sys.stdin.readline()
 try:
     recording_lock.take(Path({path!r}), take_over=True)

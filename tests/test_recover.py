@@ -11,12 +11,15 @@ import build_trajectories as made
 import pytest
 from typer.testing import CliRunner
 
-from cuadata import dataset, environment, mishaps, playing, prompts, recording, recover, registry, split, ways_out
+from cuadata import dataset, environment, recording, registry, split
 from cuadata.cli import app
 from cuadata.errors import CallError
 from cuadata.geometry import contains, distance
-from cuadata.mishaps import Moment
+from cuadata.playing import playing
+from cuadata.recovering import mishaps, recover, ways_out
+from cuadata.recovering.mishaps import Moment
 from cuadata.rows import ContextLine, Recovery
+from cuadata.speaking import prompts
 from cuadata.types import Action, BBox, Condition, Element, Locator, Move, Observation, Task
 from cuadata.viewer import sheet
 

@@ -10,10 +10,12 @@ from typing import Any
 import build_trajectories as made
 import pytest
 
-from cuadata import build, dataset, examples, mixing, split
+from cuadata import build, dataset, split
+from cuadata.building import mixing
 from cuadata.cli import app
 from cuadata.errors import CallError, DataError
 from cuadata.rows import ContextLine, Mixed, Recovery
+from cuadata.splitting import examples
 from cuadata.types import Action, Effect, Point, Trajectory
 
 

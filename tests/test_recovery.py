@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from effect_steps import click, described, drawn, element, observation, page, step
 
-from cuadata import effects, labelling, recording, recovery, rescues
+from cuadata import effects, recording
 from cuadata.errors import DataError
 from cuadata.image import from_file
+from cuadata.proving import labelling
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example
+from cuadata.splitting import recovery, rescues
 from cuadata.types import (
     Action,
     BBox,

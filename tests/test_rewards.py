@@ -12,13 +12,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from cuadata import gaussians, reward_scores
 from cuadata.cli import app
 from cuadata.contracts import View
 from cuadata.errors import CallError, DataError
+from cuadata.learning.reward_adapter import text_of, trl_adapter
 from cuadata.registry import formats, rewards
-from cuadata.reward_adapter import text_of, trl_adapter
 from cuadata.rows import Target
+from cuadata.scores import reward_scores
+from cuadata.statistics import gaussians
 from cuadata.types import Action, BBox, Outcome, Point, Size
 
 PAGE = Size(1000, 800)

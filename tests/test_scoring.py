@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import misses, potential, scoring, voting
-from cuadata.intervals import NotBinary, counted
+from cuadata import scoring
+from cuadata.scores import misses
+from cuadata.statistics import potential, voting
+from cuadata.statistics.intervals import NotBinary, counted
 from cuadata.types import BBox, Point, Size
 
 BOX = BBox(100, 100, 50, 20)

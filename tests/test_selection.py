@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import difficulty, evaluation, image, registry, schema, selection
-from cuadata.difficulty import Rollouts
+from cuadata import image, registry, schema
+from cuadata.building.shards import Writer
 from cuadata.errors import DataError
-from cuadata.intervals import wilson
 from cuadata.rows import Candidate, Grounding, Target
-from cuadata.shards import Writer
+from cuadata.scores import difficulty, evaluation, selection
+from cuadata.scores.difficulty import Rollouts
+from cuadata.statistics.intervals import wilson
 from cuadata.types import Action, BBox, Point
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from cuadata import spatial, spatial_balance, spatial_blocks, spatial_plan, spatial_truth
 from cuadata.errors import CallError
+from cuadata.generating import spatial, spatial_balance, spatial_blocks, spatial_plan, spatial_truth
+from cuadata.generating.spatial_look import Look
+from cuadata.generating.spatial_truth import Scene
 from cuadata.registry import families
-from cuadata.spatial_look import Look
-from cuadata.spatial_truth import Scene
 from cuadata.types import BBox, Element, Locator, Observation, Point, Size, Task
 
 FAMILIES = ("shapes", "widgets")

@@ -13,20 +13,13 @@ from typing import Any
 import independent
 import pytest
 
-from cuadata import (
-    dataset,
-    image,
-    spatial,
-    spatial_blocks,
-    spatial_card,
-    spatial_pages,
-    spatial_render,
-)
+from cuadata import dataset, image
 from cuadata.errors import DataError
+from cuadata.generating import spatial, spatial_blocks, spatial_card, spatial_pages, spatial_render
+from cuadata.generating.spatial_blocks import Job
+from cuadata.generating.spatial_look import Looker
 from cuadata.registry import families
 from cuadata.rows import Grounding, Pair
-from cuadata.spatial_blocks import Job
-from cuadata.spatial_look import Looker
 from cuadata.types import Task
 
 pytestmark = pytest.mark.browser

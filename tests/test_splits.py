@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image as Pillow
 
-from cuadata import dataset, image, near, splits, subsets
+from cuadata import dataset, image
+from cuadata.building import near, splits, subsets
 from cuadata.errors import CallError, DataError
 
 KEYS = ("episode", "template")

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cuadata import environment, playing, registration, taskfile
+from cuadata import environment
 from cuadata.commands.env import app
+from cuadata.episodes import registration, taskfile
 from cuadata.errors import CallError, DataError
+from cuadata.playing import playing
 from cuadata.types import Condition
 
 PAGE = """<!doctype html><title>Plans</title><h1>Plans</h1>

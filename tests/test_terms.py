@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import terms
+from cuadata.episodes import terms
 from cuadata.errors import CallError
 from cuadata.types import Attribute, BBox, Condition, Element, Evidence, Observation, Size, States, Task, Term
 

@@ -93,7 +93,7 @@ def test_case_resume_keeps_adapter(cases: Path, tmp_path: Path) -> None:
     import torch
     from peft import LoraConfig, get_peft_model
 
-    from cuadata import training
+    from cuadata.learning import training
 
     folder = cases / "training" / "B88-resume-keeps-adapter"
     held, want = (json.loads((folder / name).read_text()) for name in ("adapter.json", "expected.json"))
@@ -241,7 +241,7 @@ def test_bad_input_is_named(words: list[str], told: str, code: int, qwen2: Path,
 
 
 def test_a_picture_outside_of_the_rows_folder_is_not_read(tmp_path: Path, png: bytes) -> None:
-    from cuadata import training_rows
+    from cuadata.learning import training_rows
 
     row = {
         "prompt": [{"role": "user", "content": [{"type": "image"}]}],
@@ -277,7 +277,7 @@ def test_a_mistake_is_one_sentence_and_the_help_reads_on_its_own(tmp_path: Path)
 def test_a_run_that_leaves_its_band_is_stopped_and_put_back(bad: dict[str, float], tmp_path: Path) -> None:
     from types import SimpleNamespace
 
-    from cuadata.callbacks import Band
+    from cuadata.learning.callbacks import Band
 
     class Model:
         saved = 0
@@ -302,7 +302,7 @@ def test_a_run_that_leaves_its_band_is_stopped_and_put_back(bad: dict[str, float
 
 
 def test_where_the_time_goes_is_read_off_the_log(tmp_path: Path) -> None:
-    from cuadata import step_times
+    from cuadata.learning import step_times
 
     entries = [
         {"step": n, "reward": 0.5, "step_time": 4.0, "seconds/generate": 1.0, "seconds/score": 2.0, "terms/turns": 2 + n,
@@ -319,7 +319,7 @@ def test_where_the_time_goes_is_read_off_the_log(tmp_path: Path) -> None:
 def test_a_preset_fills_in_what_is_not_said() -> None:
     import typer
 
-    from cuadata import presets
+    from cuadata.learning import presets
 
     seen: dict[str, Any] = {}
     app = typer.Typer()

@@ -75,8 +75,8 @@ def test_the_loss_falls_and_the_same_adapter_goes_on(qwen2: Path, phase1: Path, 
 
 
 def test_an_answer_without_a_token_is_an_error(qwen2: Path, tmp_path: Path) -> None:
-    from cuadata import training, training_rows
     from cuadata.errors import DataError
+    from cuadata.learning import training, training_rows
 
     loaded = training.load(str(qwen2))
     row = {
@@ -89,7 +89,7 @@ def test_an_answer_without_a_token_is_an_error(qwen2: Path, tmp_path: Path) -> N
 
 
 def test_long_rows_are_left_out_whole_and_counted(qwen2: Path, tmp_path: Path) -> None:
-    from cuadata import training, training_rows
+    from cuadata.learning import training, training_rows
 
     loaded = training.load(str(qwen2))
     rows = list(training_rows.message_rows(write_rows(tmp_path / "rows.jsonl", 3), vision=False))
@@ -101,8 +101,8 @@ def test_long_rows_are_left_out_whole_and_counted(qwen2: Path, tmp_path: Path) -
 def test_the_sampler_draws_what_generate_draws(qwen2: Path) -> None:
     import torch
 
-    from cuadata import training
-    from cuadata.sampling import Sampler
+    from cuadata.learning import training
+    from cuadata.learning.sampling import Sampler
 
     loaded = training.load(str(qwen2))
     words, model = loaded.tokenizer, loaded.model
@@ -129,8 +129,8 @@ def test_prompts_read_once_and_lora_merged_change_no_probability(qwen2: Path) ->
     import torch
     from peft import get_peft_model
 
-    from cuadata import training
-    from cuadata.sampling import Sampler
+    from cuadata.learning import training
+    from cuadata.learning.sampling import Sampler
 
     loaded = training.load(str(qwen2))
     words = loaded.tokenizer
@@ -164,7 +164,7 @@ def test_the_reward_of_a_bandit_rises(algorithm: str, qwen2: Path, tmp_path: Pat
     import torch
     from datasets import Dataset
 
-    from cuadata import callbacks, plan_rewards, training, training_rows
+    from cuadata.learning import callbacks, plan_rewards, training, training_rows
 
     grpo = room("grpo")
     torch.manual_seed(0)
@@ -197,8 +197,8 @@ def test_the_reward_of_a_bandit_rises(algorithm: str, qwen2: Path, tmp_path: Pat
 
 
 def test_flat_groups_are_drawn_again() -> None:
-    from cuadata.rollouts import Groups
-    from cuadata.sampling import Sample
+    from cuadata.learning.rollouts import Groups
+    from cuadata.learning.sampling import Sample
 
     class Fixed:
         def draw(self, prompts: Sequence[Sequence[int]], **_: Any) -> list[Sample]:

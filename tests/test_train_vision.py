@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from tiny_models import build
 
-from cuadata import image, registry, rows, schema, training, training_rows
+from cuadata import image, registry, rows, schema
 from cuadata.errors import DataError
+from cuadata.learning import training, training_rows
 from cuadata.types import Action, BBox, Point
 
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
@@ -110,7 +111,7 @@ def test_sft_learns_a_repeated_example_and_loads_again(arch: str, base: Path, da
     assert not [name for name in weights if "visual" in name or "vision" in name or "connector" in name]
     assert config["r"] == 16
     assert json.loads((tmp_path / "run.json").read_text())["guard"]["n"] == 4
-    from cuadata import merging
+    from cuadata.learning import merging
 
     merging.save_merged(tmp_path, tmp_path / "merged")
     assert training.load(str(tmp_path / "merged")).vision
@@ -131,7 +132,7 @@ def test_the_pair_loss_is_zero_for_answers_that_the_map_joins(arch: str, base: P
     """Certain of the right digits on both sides: no distance. Certain of a neighbour digit on one: its worth in shares."""
     import torch
 
-    from cuadata import consistency
+    from cuadata.learning import consistency
 
     loaded = training.load(str(base))
     pairs = training_rows.examples(data, "pairs", "train")
@@ -184,8 +185,8 @@ def test_rejection_keeps_what_the_box_accepts_and_trains_on_it(
 
 
 def test_a_vision_model_answers_at_a_temperature(arch: str, base: Path, data: Path) -> None:
-    from cuadata.answering import answer
-    from cuadata.grounding_rows import prompt_row
+    from cuadata.learning.answering import answer
+    from cuadata.learning.grounding_rows import prompt_row
 
     loaded = training.load(str(base))
     rows_ = [prompt_row(example(n), registry.formats[ARCHS[arch]], loaded) for n in (0, 0, 1)]
@@ -206,8 +207,8 @@ def test_grpo_pays_the_pure_rewards(arch: str, algorithm: str, base: Path, data:
 
 
 def test_coordinates_are_in_the_frame_that_the_processor_makes(arch: str, base: Path) -> None:
-    from cuadata import judged
-    from cuadata.grounding_rows import prompt_row
+    from cuadata.learning.grounding_rows import prompt_row
+    from cuadata.scores import judged
 
     loaded = training.load(str(base))
     form = registry.formats[ARCHS[arch]]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cuadata import trl_environment
 from cuadata.errors import CallError
+from cuadata.playing import trl_environment
 
 NAMES = {"click", "hover", "drag", "type", "press", "scroll", "wait"}
 

@@ -13,12 +13,16 @@ import toolbars
 from build_trajectories import checkout, save
 from evidence import COPY, direct, many, spatial, without_a_page
 
-from cuadata import build, gating, inject, injectors, measuring, published, verify, verify_report
+from cuadata import build, verify
 from cuadata.errors import CallError, DataError
+from cuadata.generating.spatial import generate
+from cuadata.judging import gating
+from cuadata.proving import inject, injectors, measuring
+from cuadata.proving.rendering import Renderer, candidate_of, task_of
+from cuadata.publishing import published
 from cuadata.registry import gates
-from cuadata.rendering import Renderer, candidate_of, task_of
+from cuadata.reporting import verify_report
 from cuadata.rows import Example, Grounding
-from cuadata.spatial import generate
 from cuadata.types import BBox, Size
 
 GATES = gating.choose(None, without=verify.OF_OTHERS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cuadata import work
+from cuadata.building import work
 from cuadata.errors import CallError, DataError
 
 

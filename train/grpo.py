@@ -1,8 +1,8 @@
 """Group-relative policy optimisation (GRPO, arXiv 2402.03300) on rewards that a browser or a box decides.
 
 Text models answer a task's page in one plan; the plan is played in the environment and its named reward terms, weighted on
-the command line, are the reward. Groups without spread are drawn again from other tasks (see cuadata.rollouts). Completions
-come from cuadata.sampling, since plain `generate` spends its time launching kernels. Vision models go through TRL's own
+the command line, are the reward. Groups without spread are drawn again from other tasks (see cuadata.learning.rollouts). Completions
+come from cuadata.learning.sampling, since plain `generate` spends its time launching kernels. Vision models go through TRL's own
 generation and the pure rewards of `cuadata list rewards`; RLOO (arXiv 2402.14740) likewise, on tasks too. There groups
 without spread are counted and not drawn again: choose the rows first with `cuadata select`, the difficulty filter.
 A guard stops the run when KL, loss or gradient leave their band, and the last good adapter is kept.
@@ -23,11 +23,12 @@ from typing import Any
 
 import typer
 
-from cuadata import callbacks, cli, plan_rewards, presets, registry, reward_adapter, step_times, training, training_rows
-from cuadata.answering import end_ids
+from cuadata import cli, registry
 from cuadata.errors import CallError, DataError
-from cuadata.rollouts import Groups, Scorer
-from cuadata.sampling import Sampler
+from cuadata.learning import callbacks, plan_rewards, presets, reward_adapter, step_times, training, training_rows
+from cuadata.learning.answering import end_ids
+from cuadata.learning.rollouts import Groups, Scorer
+from cuadata.learning.sampling import Sampler
 
 app = typer.Typer(add_completion=False)
 #: Rewards that need no label: what is trained on them adapts to the test inputs, and says so.
@@ -202,7 +203,7 @@ def grpo(
         "checkpoint": checkpoint,
     }  # fmt: skip
     if data is not None:
-        from cuadata.grounding_rows import prompts_with_columns
+        from cuadata.learning.grounding_rows import prompts_with_columns
 
         table = prompts_with_columns(
             training_rows.examples(data, "grounding", "train"), registry.formats[format], loaded
@@ -228,7 +229,7 @@ def _on_tasks(
 ) -> Any:  # fmt: skip
     from datasets import Dataset
 
-    from cuadata.plans import scorer
+    from cuadata.playing.plans import scorer
 
     tasks = training_rows.task_rows(rows, loaded)
     with scorer(form) as score:

@@ -23,12 +23,14 @@ from typing import Any
 
 import typer
 
-from cuadata import cli, judged, registry, reward_adapter, training, training_rows
-from cuadata.answering import answer, end_ids
+from cuadata import cli, registry
 from cuadata.contracts import Format, ParseFailure, View
 from cuadata.errors import CallError, DataError
-from cuadata.rollouts import Terms
-from cuadata.sampling import Sampler
+from cuadata.learning import reward_adapter, training, training_rows
+from cuadata.learning.answering import answer, end_ids
+from cuadata.learning.rollouts import Terms
+from cuadata.learning.sampling import Sampler
+from cuadata.scores import judged
 from cuadata.types import Size
 
 app = typer.Typer(add_completion=False)
@@ -226,11 +228,11 @@ def _draw(
     if loaded.vision != (data is not None):
         raise CallError(f"the base is a {'vision' if loaded.vision else 'text'} model; see --rows and --data")
     if rows is not None:
-        from cuadata.plans import scorer
+        from cuadata.playing.plans import scorer
 
         with scorer(form) as score:
             return collect(loaded, training_rows.task_rows(rows, loaded), score, **how)
-    from cuadata.grounding_rows import prompt_row
+    from cuadata.learning.grounding_rows import prompt_row
 
     assert data is not None
     examples = training_rows.examples(data, "grounding", "train")

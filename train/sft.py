@@ -21,10 +21,12 @@ from typing import Any
 
 import typer
 
-from cuadata import callbacks, cli, consistency, paired, presets, registry, training, training_rows
-from cuadata.answering import hits
+from cuadata import cli, registry
 from cuadata.errors import CallError, DataError
+from cuadata.learning import callbacks, consistency, presets, training, training_rows
+from cuadata.learning.answering import hits
 from cuadata.rows import CONFIGS
+from cuadata.statistics import paired
 
 app = typer.Typer(add_completion=False)
 #: What a phase trains on, as configs and their shares.

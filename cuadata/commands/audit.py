@@ -19,6 +19,6 @@ def audit(
     as_json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Score gates against people: precision, recall and the confusion table."""
-    from cuadata import audit_report
+    from cuadata.reporting import audit_report
 
     audit_report.show(what, path, review_file=reviews, as_json=as_json)

@@ -64,7 +64,8 @@ def build(
 ) -> None:
     """Make a dataset of single-action examples: read, split, judge, write. An interrupted build goes on where it was."""
     from cuadata import build as core
-    from cuadata import mixing, printing, printing_datasets
+    from cuadata.building import mixing
+    from cuadata.reporting import printing, printing_datasets
     from cuadata.viewer import report as page
 
     sources = [_source(one) for one in source or ["recordings"]]

@@ -20,7 +20,8 @@ def compare(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Compare two runs: McNemar's test, a clustered bootstrap, and the smallest difference that could have shown."""
-    from cuadata import compare_runs, printing
+    from cuadata.reporting import printing
+    from cuadata.scores import compare_runs
     from cuadata.viewer import evaluation as report
 
     result = compare_runs.compare(first, second, samples=samples, seed=seed)

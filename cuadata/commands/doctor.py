@@ -15,7 +15,7 @@ def doctor(
     json: bool = typer.Option(False, "--json", help="print one JSON object"),
 ) -> None:
     """Say which browser was found and whether it works; install one where there is none."""
-    from cuadata import browser_find, browser_install
+    from cuadata.browsing import browser_find, browser_install
 
     found = browser_install.install(lambda line: typer.echo(line, err=True)) if install else browser_find.find()
     works = browser_install.starts(found)

@@ -99,7 +99,7 @@ def repair(
 
 def _say(summary: dict[str, Any], as_json: bool) -> None:
     """The summary as one object on stdout, or in words on stderr."""
-    from cuadata import printing
+    from cuadata.reporting import printing
 
     if as_json:
         printing.data(summary)

@@ -21,7 +21,7 @@ def effects(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Say what an action changed, or label the steps of recordings: no effect, repeated, detour, recovery."""
-    from cuadata import effect_report
+    from cuadata.reporting import effect_report
 
     effect_report.run(
         paths, ambient=ambient, point=point, ratio=ratio, labels=calibrate, again=again, write=not dry_run, as_json=json

@@ -19,8 +19,11 @@ def check(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Play the solution, wrong paths, loops, random actions and every markup; fail where a reward is dead or farmed."""
-    from cuadata import environment_check, play_tables, policy_runs, printing, runs, taskfile
+    from cuadata.episodes import taskfile
     from cuadata.errors import CallError, DataError
+    from cuadata.playing import environment_check, policy_runs
+    from cuadata.reporting import play_tables, printing
+    from cuadata.scores import runs
 
     if bool(url) != (terms is not None):
         raise CallError("--url and --terms, the file that says what to look for, go together")
@@ -56,7 +59,9 @@ def baseline(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Score nothing, submit_only, all_boxes, random and oracle on the same seeds, with Wilson intervals."""
-    from cuadata import baselines, play_tables, policy_runs, printing, runs
+    from cuadata.playing import baselines, policy_runs
+    from cuadata.reporting import play_tables, printing
+    from cuadata.scores import runs
 
     names, held = policy or baselines.POLICIES, runs.seeds(seeds)
     with printing.progress(len(names) * len(held)) as step:

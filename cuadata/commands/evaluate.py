@@ -36,7 +36,9 @@ def evaluate(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Score logged answers against a gold set, or a policy in an environment."""
-    from cuadata import evaluation, policy_runs, printing
+    from cuadata.playing import policy_runs
+    from cuadata.reporting import printing
+    from cuadata.scores import evaluation
     from cuadata.viewer import evaluation as report
 
     if gold:

@@ -24,7 +24,7 @@ def export(
 ) -> None:
     """Write the rows in the form that another trainer reads, pictures as files."""
     from cuadata import export as core
-    from cuadata import printing
+    from cuadata.reporting import printing
 
     done = asdict(core.export(data, to, out, config=config, format=format, force=force))
     for split, count in done["records"].items():

@@ -26,8 +26,8 @@ def spatial(
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
     """Shapes and controls in spatial relations, with minimal pairs. An interrupted run goes on where it was."""
-    from cuadata import printing, printing_datasets
-    from cuadata import spatial as core
+    from cuadata.generating import spatial as core
+    from cuadata.reporting import printing, printing_datasets
 
     with printing_datasets.progress() as progress:
         summary = core.generate(
@@ -66,7 +66,9 @@ def relations(
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
     """Spatial, ordinal and appearance instructions for real elements of real pages, with minimal pairs where there are any."""
-    from cuadata import observing, printing, printing_datasets, real_pages
+    from cuadata.generating import real_pages
+    from cuadata.judging import observing
+    from cuadata.reporting import printing, printing_datasets
 
     with printing_datasets.progress() as progress:
         summary = real_pages.generate(

@@ -22,7 +22,8 @@ def observe(
     force: bool = typer.Option(False, help="overwrite the picture's file"),
 ) -> None:
     """Observe a page once; say what the gates think of a click on each selected element."""
-    from cuadata import observing, observing_table
+    from cuadata.judging import observing
+    from cuadata.reporting import observing_table
 
     found = observing.observe(
         page,

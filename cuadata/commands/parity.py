@@ -22,8 +22,8 @@ def parity(
     as_json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Compare training prompts with live prompts and show the first difference; exit 1 where they differ."""
-    from cuadata import parity_report
     from cuadata.errors import CallError
+    from cuadata.reporting import parity_report
 
     rows = data or train
     if rows is None:

@@ -21,7 +21,7 @@ def group_size(
     as_json: bool = typer.Option(False, "--json", help="print one JSON object on stdout"),
 ) -> None:
     """Groups without spread, useful groups and wall time per update for groups of 4 to 64."""
-    from cuadata import group_tables
+    from cuadata.reporting import group_tables
 
     group_tables.show(pass_rate, seconds_per_episode, groups_per_update=groups, parallel=parallel, as_json=as_json)
 
@@ -33,7 +33,8 @@ def memory(
     as_json: bool = typer.Option(False, "--json", help="print one JSON object on stdout"),
 ) -> None:
     """GPU memory of LoRA training by model size, worked out: by part, and the largest batch that fits a card."""
-    from cuadata import presets, printing
+    from cuadata.learning import presets
+    from cuadata.reporting import printing
 
     rows = presets.table(rank=rank, tokens=tokens)
     printing.table(

@@ -25,7 +25,9 @@ def publish(
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
     """Check a dataset, upload it, open it again and compare. Private unless --public; an interrupted one goes on."""
-    from cuadata import hub, printing, printing_datasets, redaction
+    from cuadata import hub
+    from cuadata.publishing import redaction
+    from cuadata.reporting import printing, printing_datasets
 
     if redact is not None:
         counts = redaction.redact(data, redact, force=force)

@@ -69,7 +69,8 @@ def _person(
     page: str | Path, out: Path | None, instruction: str, headed: bool, profile: Path | None, viewport: str, dpr: float,
     root: Path | None, json: bool,
 ) -> None:  # fmt: skip
-    from cuadata import person, person_terminal, recorder
+    from cuadata import recorder
+    from cuadata.people import person, person_terminal
 
     name = page.stem if isinstance(page, Path) else page.split("://")[-1].split("?")[0].split("#")[0]
     folder = out or recorder.folder_name(name, Path("recordings"))

@@ -28,8 +28,9 @@ def recover(
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
     """Make examples of failing and recovering: tries that fail on purpose, and what then helped, all of it measured."""
-    from cuadata import policy_runs, printing
-    from cuadata import recover as core
+    from cuadata.playing import policy_runs
+    from cuadata.recovering import recover as core
+    from cuadata.reporting import printing
     from cuadata.viewer import sheet as pictures
 
     settings = core.Settings(

@@ -28,6 +28,6 @@ def score(
     as_json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Score rewards offline: distribution and spread per group, next to a random reward."""
-    from cuadata import reward_scores
+    from cuadata.scores import reward_scores
 
     reward_scores.show(predictions, reward, format, gold=gold, frame=frame, kind=kind, seed=seed, as_json=as_json)

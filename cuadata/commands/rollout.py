@@ -33,7 +33,9 @@ def rollout(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Play a policy over many tasks and record every episode, failures too."""
-    from cuadata import curricula, play_tables, playing, policy_runs, printing, runs
+    from cuadata.playing import curricula, playing, policy_runs
+    from cuadata.reporting import play_tables, printing
+    from cuadata.scores import runs
 
     skills = curricula.skills(curriculum or family)
     plan = playing.Plan(

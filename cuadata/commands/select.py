@@ -39,7 +39,8 @@ def select(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Keep what a model hits sometimes; what it never hits only where another check vouches for the label."""
-    from cuadata import evaluation, printing, selection
+    from cuadata.reporting import printing
+    from cuadata.scores import evaluation, selection
 
     low, high = selection.bounds(keep)
     limits = selection.Limits(

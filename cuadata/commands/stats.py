@@ -15,8 +15,8 @@ def stats(
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
     """Rows, bytes, and how often each kind of action, phase, effect and reason occurs."""
-    from cuadata import printing, printing_datasets
     from cuadata import stats as core
+    from cuadata.reporting import printing, printing_datasets
 
     found = core.stats(folder)
     printing_datasets.stats(found)

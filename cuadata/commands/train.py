@@ -26,7 +26,8 @@ def merge(
     force: bool = typer.Option(False, help="write into a folder that is not empty"),
 ) -> None:
     """Add an adapter to its base: a model that plain transformers loads."""
-    from cuadata import merging, printing
+    from cuadata.learning import merging
+    from cuadata.reporting import printing
 
     merging.save_merged(run, out, base=base, dtype=dtype, force=force)
     printing.say(f"model: {out}")
@@ -41,7 +42,8 @@ def push(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Put an adapter on a Hub, with a model card made from the run."""
-    from cuadata import model_hub, printing
+    from cuadata.learning import model_hub
+    from cuadata.reporting import printing
 
     done = model_hub.push(run, repo, private=not public, licence=licence)
     printing.say(f"{done.url} ({done.visibility}), commit {done.commit[:12]}: {len(done.files)} files")

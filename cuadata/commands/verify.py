@@ -25,7 +25,7 @@ def verify(
     as_json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Prove that each label still holds, by recorded evidence or on the page rendered again."""
-    from cuadata import verify_report
+    from cuadata.reporting import verify_report
 
     verify_report.show(
         dataset,

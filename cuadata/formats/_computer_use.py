@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from cuadata import keys, parsing, pointing, scrolling, tool_prompt
 from cuadata.contracts import Prompt, View
-from cuadata.grid import Grid
-from cuadata.model_format import ModelFormat, need
-from cuadata.parsing import Call
+from cuadata.speaking import keys, parsing, pointing, scrolling, tool_prompt
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.model_format import ModelFormat, need
+from cuadata.speaking.parsing import Call
 from cuadata.types import Action, ActionType, Size
 
 CLICKS: Final = {

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
-from cuadata import keys, parsing, pointing, prompts, scrolling
-from cuadata.call_words import is_word
 from cuadata.contracts import Message, Prompt, View
-from cuadata.grid import Grid
-from cuadata.interpret import Habits
-from cuadata.model_format import ModelFormat, need
-from cuadata.parsing import Call
+from cuadata.speaking import keys, parsing, pointing, prompts, scrolling
+from cuadata.speaking.call_words import is_word
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.interpret import Habits
+from cuadata.speaking.model_format import ModelFormat, need
+from cuadata.speaking.parsing import Call
 from cuadata.types import Action, Point
 
 _CLICKS: Final = {"click": "click", "double_click": "left_double", "right_click": "right_single"}

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cuadata import pyautogui_code
 from cuadata.contracts import Prompt, View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.model_format import ModelFormat
-from cuadata.parsing import Call
 from cuadata.registry import formats
+from cuadata.speaking import pyautogui_code
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.model_format import ModelFormat
+from cuadata.speaking.parsing import Call
 from cuadata.types import Action
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cuadata import by_id, parsing
-from cuadata.call_words import is_word
 from cuadata.contracts import Message, Prompt, View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.interpret import Habits
-from cuadata.model_format import ModelFormat
-from cuadata.parsing import Call
-from cuadata.prompts import messages, user_text
 from cuadata.registry import formats
+from cuadata.speaking import by_id, parsing
+from cuadata.speaking.call_words import is_word
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.interpret import Habits
+from cuadata.speaking.model_format import ModelFormat
+from cuadata.speaking.parsing import Call
+from cuadata.speaking.prompts import messages, user_text
 from cuadata.types import Action
 
 #: Functions whose first arguments may be missing, so that they are named: type(target=3, text='a').

@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from cuadata import keys, lenient, parsing, scrolling
 from cuadata.contracts import Prompt, View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.model_format import ModelFormat, need
-from cuadata.parsing import Call
 from cuadata.registry import formats
+from cuadata.speaking import keys, lenient, parsing, scrolling
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.model_format import ModelFormat, need
+from cuadata.speaking.parsing import Call
 from cuadata.types import Action
 
 _CLICKS: Final = {

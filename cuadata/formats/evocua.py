@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from cuadata import pyautogui_code, tool_prompt
 from cuadata.contracts import Prompt, View
 from cuadata.formats._computer_use import ComputerUse
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.interpret import Habits
-from cuadata.model_format import ModelFormat
-from cuadata.parsing import Call
 from cuadata.registry import formats
+from cuadata.speaking import pyautogui_code, tool_prompt
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.interpret import Habits
+from cuadata.speaking.model_format import ModelFormat
+from cuadata.speaking.parsing import Call
 from cuadata.text import describe
 from cuadata.types import Action, ActionType, Size
 

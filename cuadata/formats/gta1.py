@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cuadata import pointing
 from cuadata.contracts import Prompt, View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.model_format import ModelFormat
 from cuadata.registry import formats
+from cuadata.speaking import pointing
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.model_format import ModelFormat
 from cuadata.types import Action
 
 

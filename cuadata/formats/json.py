@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, get_args
 
-from cuadata import parsing
 from cuadata.contracts import Prompt, View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.interpret import Habits
-from cuadata.model_format import ModelFormat
-from cuadata.parsing import Call
 from cuadata.registry import formats
+from cuadata.speaking import parsing
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.interpret import Habits
+from cuadata.speaking.model_format import ModelFormat
+from cuadata.speaking.parsing import Call
 from cuadata.types import Action, ActionType
 
 #: What an action of a type cannot do without.

@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from cuadata import by_id, parsing, tool_prompt
 from cuadata.contracts import Prompt, View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.interpret import Habits
-from cuadata.model_format import ModelFormat
-from cuadata.parsing import Call
 from cuadata.registry import formats
+from cuadata.speaking import by_id, parsing, tool_prompt
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.interpret import Habits
+from cuadata.speaking.model_format import ModelFormat
+from cuadata.speaking.parsing import Call
 from cuadata.types import Action
 
 

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from cuadata import keys, parsing, scrolling
-from cuadata.call_words import is_word
 from cuadata.contracts import Prompt, View
 from cuadata.geometry import Frame
-from cuadata.grid import Grid
-from cuadata.model_format import ModelFormat, need
-from cuadata.parsing import Call
 from cuadata.registry import formats
+from cuadata.speaking import keys, parsing, scrolling
+from cuadata.speaking.call_words import is_word
+from cuadata.speaking.grid import Grid
+from cuadata.speaking.model_format import ModelFormat, need
+from cuadata.speaking.parsing import Call
 from cuadata.types import Action
 
 _CODE = re.compile(r"<code>(.*?)(?:</code>|$)", re.DOTALL)

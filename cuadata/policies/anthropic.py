@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from cuadata import image, registry
 from cuadata.contracts import Choice, Message, ParseFailure, Prompt
-from cuadata.endpoint import Body, Endpoint, Spent
 from cuadata.errors import CallError
 from cuadata.registry import policies
+from cuadata.speaking.endpoint import Body, Endpoint, Spent
 from cuadata.types import Observation, Task
 
 ADDRESS, KEY = "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"
@@ -41,7 +41,7 @@ class Anthropic:
         beta: str = "computer-use-2025-01-24",
         **limits: Any,
     ) -> None:
-        """`limits` are keywords of `cuadata.endpoint.Endpoint`; `tool` and `beta` name the version of the computer tool.
+        """`limits` are keywords of `cuadata.speaking.endpoint.Endpoint`; `tool` and `beta` name the version of the computer tool.
 
         CallError where the public endpoint is meant and no key is set.
         """

@@ -8,9 +8,9 @@ from typing import Any
 
 from cuadata import image, registry
 from cuadata.contracts import Choice, Message, ParseFailure, Prompt
-from cuadata.endpoint import Body, Endpoint, Spent
 from cuadata.errors import CallError
 from cuadata.registry import policies
+from cuadata.speaking.endpoint import Body, Endpoint, Spent
 from cuadata.types import Observation, Task
 
 ADDRESS, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -36,7 +36,7 @@ class OpenAI:
         logprobs: bool = False,
         **limits: Any,
     ) -> None:
-        """`base_url` is taken from OPENAI_BASE_URL where it is not given; `limits` are keywords of `cuadata.endpoint.Endpoint`.
+        """`base_url` is taken from OPENAI_BASE_URL where it is not given; `limits` are keywords of `cuadata.speaking.endpoint.Endpoint`.
 
         CallError where no address is known.
         """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cuadata import miniwob, miniwob_solutions, ways_out
 from cuadata.contracts import Choice, Prompt
+from cuadata.episodes import miniwob, miniwob_solutions
 from cuadata.geometry import union
+from cuadata.recovering import ways_out
 from cuadata.registry import policies
 from cuadata.types import Action, Element, Locator, Move, Observation, Task
 
@@ -18,8 +19,8 @@ PATIENCE = 8
 class Oracle:
     """Plays `Task.solution`, one move a turn; each element is looked up by its locator when its turn comes.
 
-    The solution may be a recording's (`cuadata.taskfile`). MiniWoB++ tasks are solved from their instruction, where
-    `cuadata.miniwob_solutions` knows how. With `recover` it clears the way to an element that cannot be acted on, before
+    The solution may be a recording's (`cuadata.episodes.taskfile`). MiniWoB++ tasks are solved from their instruction, where
+    `cuadata.episodes.miniwob_solutions` knows how. With `recover` it clears the way to an element that cannot be acted on, before
     it plays the move: it scrolls to it, dismisses what covers it, or waits for it.
     """
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from cuadata import mishaps, registry
+from cuadata import registry
 from cuadata.contracts import Choice, Policy, Prompt
 from cuadata.errors import CallError
 from cuadata.geometry import contains
-from cuadata.mishaps import Moment
+from cuadata.recovering import mishaps
+from cuadata.recovering.mishaps import Moment
 from cuadata.registry import policies
 from cuadata.types import Action, Element, Move, Observation, Task
 
@@ -40,7 +41,7 @@ class Stumble:
         helper: str = "oracle",
         **options: Any,
     ) -> None:
-        """`ways` are names of `cuadata.mishaps.WAYS`, by comma; `share` of the actions that offer a way are preceded by one.
+        """`ways` are names of `cuadata.recovering.mishaps.WAYS`, by comma; `share` of the actions that offer a way are preceded by one.
 
         `options` go to the helper. CallError for a way or numbers that are none.
         """

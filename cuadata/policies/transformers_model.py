@@ -12,7 +12,7 @@ from cuadata.registry import policies
 from cuadata.types import Observation, Task
 
 if TYPE_CHECKING:
-    from cuadata.training import Loaded
+    from cuadata.learning.training import Loaded
 
 #: One model in memory for all policies of a process, and one that generates at a time.
 _LOCK = threading.Lock()
@@ -65,7 +65,7 @@ class TransformersModel:
     def _view(self, prompt: Prompt) -> Any:
         from dataclasses import replace
 
-        from cuadata.training import pixel_bounds
+        from cuadata.learning.training import pixel_bounds
 
         low, high = pixel_bounds(self._loaded.processor) if self._loaded.vision else (None, None)
         return replace(prompt.view, min_pixels=low, max_pixels=high)
@@ -104,7 +104,7 @@ def _pillow(data: bytes) -> Any:
 
 @functools.lru_cache(maxsize=2)
 def _load(model: str, adapter: str | None, dtype: str, bounds: tuple[tuple[str, int], ...]) -> Loaded:
-    from cuadata import training
+    from cuadata.learning import training
 
     loaded = training.load(model, adapter=adapter, trainable=False, dtype=dtype, **dict(bounds))
     loaded.model.eval()

@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from cuadata import geometry, judged
+from cuadata import geometry
 from cuadata.registry import rewards
+from cuadata.scores import judged
 from cuadata.types import Point
 
 

@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from cuadata import judged
 from cuadata.errors import CallError
-from cuadata.grid import finite
 from cuadata.registry import rewards
+from cuadata.scores import judged
+from cuadata.speaking.grid import finite
 from cuadata.types import Point
 
 

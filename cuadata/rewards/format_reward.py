@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuadata import judged
 from cuadata.registry import rewards
+from cuadata.scores import judged
 
 
 @rewards.add

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuadata import gaussians, judged
 from cuadata.registry import rewards
+from cuadata.scores import judged
+from cuadata.statistics import gaussians
 
 
 @rewards.add

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuadata import geometry, judged
+from cuadata import geometry
 from cuadata.registry import rewards
+from cuadata.scores import judged
 
 
 @rewards.add

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cuadata import judged, voting
 from cuadata.errors import CallError
 from cuadata.registry import rewards
+from cuadata.scores import judged
+from cuadata.statistics import voting
 
 
 @rewards.add

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
-from cuadata import geometry, judged, relations
+from cuadata import geometry, relations
 from cuadata.errors import CallError
 from cuadata.registry import rewards
+from cuadata.scores import judged
 from cuadata.types import BBox, Point, Relation
 
 

@@ -1,7 +1,7 @@
 """Lists of annotated pictures: one record a line, each a picture, an instruction and a box or a point.
 
 This is the form in which most grounding sets are passed on. The convention of the numbers is a matter of the file: it is
-declared, or decided where only one fits every row (`cuadata.conventions`), or the rows are rejected as
+declared, or decided where only one fits every row (`cuadata.judging.conventions`), or the rows are rejected as
 convention_unknown. A row whose picture is missing, broken, of another size or outside of the set comes out without a
 picture, and the notes of its observation begin with the reason.
 """
@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import conventions, geometry, importing
-from cuadata.conventions import Decision
+from cuadata import geometry
 from cuadata.errors import DataError
-from cuadata.importing import Problem
+from cuadata.judging import conventions, importing
+from cuadata.judging.conventions import Decision
+from cuadata.judging.importing import Problem
 from cuadata.registry import sources
 from cuadata.types import Action, BBox, Element, Image, Observation, Outcome, Point, Size, Step, Trajectory
 
@@ -48,7 +49,7 @@ class _Row:
 def annotated(path: Path, *, convention: str | None = None) -> Iterator[Trajectory]:
     """A JSON Lines file, a JSON list, or a folder with one: every record a trajectory of one click.
 
-    `convention`: what the boxes are in, where the file does not say; see `cuadata.conventions`. DataError for a file that
+    `convention`: what the boxes are in, where the file does not say; see `cuadata.judging.conventions`. DataError for a file that
     cannot be read, and for a folder without exactly one.
     """
     file = _file(path)

@@ -8,8 +8,8 @@ from typing import Any, cast, get_args
 
 from cuadata.contracts import Gold
 from cuadata.errors import DataError
-from cuadata.misses import OPPOSITE, beyond
 from cuadata.registry import gold
+from cuadata.scores.misses import OPPOSITE, beyond
 from cuadata.types import Axis, BBox, Relation, Size, Task
 
 #: Configs that hold one target a row, the one made for grounding first.

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from cuadata.contracts import Gold
 from cuadata.errors import DataError
-from cuadata.misses import beyond
 from cuadata.registry import gold
+from cuadata.scores.misses import beyond
 from cuadata.types import Axis, BBox, Relation, Size, Task
 
 _SCREEN = Size(1920, 1080)

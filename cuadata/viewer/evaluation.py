@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cuadata import failures, misses, runs
 from cuadata.errors import CallError
+from cuadata.scores import failures, misses, runs
 from cuadata.viewer import plots
 from cuadata.viewer.plots import row
 

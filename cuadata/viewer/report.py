@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuadata import dataset, image, manifest, reasons, schema, text
-from cuadata.card import CONFIGS
+from cuadata import dataset, image, reasons, schema, text
+from cuadata.building import manifest
+from cuadata.building.card import CONFIGS
 from cuadata.rows import Target
 from cuadata.types import Action
 from cuadata.viewer import overlay

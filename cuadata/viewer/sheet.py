@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cuadata import dataset, image, text
-from cuadata.drawing import POINT, TARGET
+from cuadata.proving.drawing import POINT, TARGET
 from cuadata.rows import Recovery
 from cuadata.types import Action, BBox, Point
 

@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 
-from cuadata import environment_vector, playing, recorder, recording, registration, terms
+from cuadata import recorder, recording
+from cuadata.episodes import registration, terms
 from cuadata.geometry import union
-from cuadata.playing import Plan
+from cuadata.playing import environment_vector, playing
+from cuadata.playing.playing import Plan
 from cuadata.types import Action, BBox, Element, Locator, Move, Outcome, Point, Task
 
 pytestmark = pytest.mark.browser

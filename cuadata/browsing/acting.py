@@ -1,0 +1,398 @@
+"""Acting on the active page: aim at an element as it stands now, real input, the wait for an effect, what it changed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cuadata import native_lists
+from cuadata.browsing import page_input
+from cuadata.browsing.frames import FrameGone
+from cuadata.browsing.loop import Stuck
+from cuadata.types import Action, Effect, Element, Observation, Point, Step
+
+if TYPE_CHECKING:
+    from cuadata.browsing.page_session import AsyncPage
+    from cuadata.browsing.tab import Tab
+
+POINTED = frozenset({"click", "double_click", "right_click", "hover", "drag"})
+#: Actions that need no open page.
+WITHOUT_PAGE = frozenset({"navigate", "switch_page", "wait", "reason", "done", "infeasible"})
+#: Seconds to wait for an effect of actions that rarely have a late one.
+BRIEF = {"hover": 0.3, "scroll": 0.3, "wait": 0.0, "reason": 0.0, "done": 0.0, "infeasible": 0.0, "switch_page": 0.0}
+#: Frames of a page that moves by itself: how many, and seconds between them; together longer than a clock's second.
+AMBIENT_FRAMES, AMBIENT_PAUSE = 5, 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What an action is aimed at, the action with its point, and why it cannot be carried out."""
+
+    target: Element | None
+    action: Action
+    error: str | None = None
+
+
+async def act(
+    page: AsyncPage,
+    action: Action,
+    *,
+    observation: Observation | None,
+    after: bool,
+    screenshot: bool,
+    renew: bool,
+    effect: bool,
+) -> Step:
+    """One step; see `AsyncPage.act`.
+
+    What the arrival of the pointer alone changes is no effect of a press: the effect is measured from then on.
+    """
+    before = await _before(page, observation, screenshot, renew)
+    if observation is not None and await _recycled(page, action, observation):
+        return _refused(page, action, before)
+    action = native_lists.chosen(action, before.elements)
+    aim = await aimed(page, action, before)
+    arrived = before
+    if aim.error is None and action.type in POINTED - {"hover"}:
+        came = page.tab.pointer != aim.action.point
+        renewed = await _hover(page, aim, screenshot)
+        if renewed is not None:
+            arrived = renewed
+        elif came and effect and after and screenshot:
+            arrived = await _repainted(page, before)
+        if renew and renewed is not None:
+            before = renewed
+            aim = await aimed(page, aim.action, before)
+    ambient = await _ambient(page) if aim.error is None and effect and after and screenshot else []
+    began, since = time.time(), time.monotonic()
+    done, error, waited = aim.action, aim.error, None
+    if error is None:
+        pulses = page.last.pulses if page.last is not None else {}
+        done, error = await carry_out(page, aim.action)
+        waited = await _until_effect(page, action, pulses, since) if after else None
+    seen = await page.observe(screenshot=screenshot, since=since) if after else None
+    step = Step(
+        index=page.steps,
+        time=max(began, before.time + 1e-6),
+        observation=before,
+        action=done,
+        target=aim.target,
+        after=seen,
+        error=error,
+        effect=effect_between(arrived, seen, done, ambient, waited)
+        if effect and seen is not None and error is None
+        else None,
+    )
+    page.steps += 1
+    return step
+
+
+async def _recycled(page: AsyncPage, action: Action, chosen: Observation) -> bool:
+    """Whether the node of the chosen element stands for another thing now, and what was chosen is elsewhere.
+
+    So virtual lists go on: the rows stay and their contents move. A label that merely changes (Show, Hide) is the same.
+    """
+    was = next((e for e in chosen.elements if e.id == action.element), None) if action.element is not None else None
+    if was is None or not was.name or page.windows.held is None or await page.fresh():
+        return False
+    now = await page.observe(screenshot=False)
+    mine = next((e for e in now.elements if e.id == was.id), None)
+    alike = [e for e in now.elements if (e.role, e.name) == (was.role, was.name)]
+    return mine is not None and mine.name != was.name and bool(alike)
+
+
+def _refused(page: AsyncPage, action: Action, before: Observation) -> Step:
+    """The step of an action that was not done: what it was aimed at is another thing now."""
+    page.steps += 1
+    words = f"target_stale: element {action.element} stands for something else now"
+    return Step(
+        index=page.steps - 1, time=max(time.time(), before.time + 1e-6), observation=before, action=action, after=before,
+        error=words,
+    )  # fmt: skip
+
+
+async def _before(page: AsyncPage, given: Observation | None, screenshot: bool, renew: bool) -> Observation:
+    """The observation to act on: the one given or the last one, unless the page has changed since."""
+    held = given if given is not None else page.last.observation if page.last is not None else None
+    if held is None or (screenshot and held.screenshot is None and given is None):
+        return await page.observe(screenshot=screenshot)
+    if given is not None and (not renew or page.last is None or page.last.observation is not given):
+        return given
+    return held if await page.fresh() else await page.observe(screenshot=screenshot)
+
+
+async def aimed(page: AsyncPage, action: Action, before: Observation) -> Aim:
+    """Find what the action is aimed at. An element that is gone is an error, and never its neighbour."""
+    target = next((e for e in before.elements if e.id == action.element), None) if action.element is not None else None
+    if page.windows.held is None and action.type not in WITHOUT_PAGE:
+        return Aim(target, action, "action_failed: every page is closed")
+    if page.windows.held is not None and page.tab.crashed and action.type not in WITHOUT_PAGE:
+        return Aim(target, action, "action_failed: the page crashed")
+    if action.element is None:
+        return Aim(await _at(page, before, action.point), action)
+    now = await page.tab.now(action.element)
+    if now is None:
+        return Aim(target, action, f"target_stale: element {action.element} is no longer on the page")
+    if action.point is not None or action.type in ("select", "upload", "press"):
+        return Aim(target or now, action)
+    if action.type == "type" and now.states.focused:
+        return Aim(target or now, action)
+    point = now.point or (_middle(page, now) if action.type == "scroll" else None)
+    if point is None:
+        words = f"no point of element {action.element} takes a click"
+        by = now.evidence.covered_by
+        return Aim(target or now, action, f"target_occluded: {words}{f'; {by} does' if by else ''}")
+    return Aim(target or now, replace(action, point=point))
+
+
+def _middle(page: AsyncPage, element: Element) -> Point | None:
+    """The middle of the part of an element that is on the screen."""
+    box = element.bbox
+    if box is None:
+        return None
+    left, right = max(box.x, 0), min(box.right, page.viewport.width)
+    top, bottom = max(box.y, 0), min(box.bottom, page.viewport.height)
+    return Point((left + right) / 2, (top + bottom) / 2) if left < right and top < bottom else None
+
+
+async def _at(page: AsyncPage, before: Observation, point: Point | None) -> Element | None:
+    """The element that a click at a point acts on: the innermost that takes input, else the innermost."""
+    if point is None or page.windows.held is None or page.tab.dialog is not None:
+        return None
+    held = {e.id: e for e in before.elements}
+    try:
+        chain = [held[i] for i in await page.tab.at(point) if i in held]
+    except (FrameGone, Stuck, ValueError):
+        return None
+    return next((e for e in chain if e.interactive), chain[0] if chain else None)
+
+
+async def _hover(page: AsyncPage, aim: Aim, screenshot: bool) -> Observation | None:
+    """Bring the pointer to its place; another observation where that alone changed the page."""
+    tab, point = page.tab, aim.action.point
+    if point is None or tab.pointer == point:
+        return None
+    try:
+        frame = await tab.top()
+        before = await frame.told("cuadata.look()", 3)
+        async with asyncio.timeout(page.limit):
+            await tab.page.mouse.move(point.x, point.y)
+        tab.pointer = point
+        if await frame.told("cuadata.look()", 3) == before:
+            return None
+        return await page.observe(screenshot=screenshot)
+    except (FrameGone, Stuck, TimeoutError):
+        return None
+
+
+async def _repainted(page: AsyncPage, before: Observation) -> Observation:
+    """What stands once the pointer has arrived, with its own picture: the style of a control under it is no change by meaning."""
+    if await page.settle() is not None:
+        return before
+    shot = await page.tab.shoot(page.device_pixel_ratio, [], page.limit)
+    same = shot is None or before.screenshot is None or shot.sha256 == before.screenshot.sha256
+    return before if same else replace(before, screenshot=shot)
+
+
+async def _ambient(page: AsyncPage) -> list[Observation]:
+    """Observations of a page that moves by itself, taken without acting; none where it stands still."""
+    try:
+        told = await page.tab.tick(paint=False)
+    except (FrameGone, Stuck, ValueError):
+        return []
+    if not (told["restless"] or told["alive"]):
+        return []
+    frames = []
+    for _ in range(AMBIENT_FRAMES):
+        frames.append(await page.observe(settle=False))
+        await asyncio.sleep(AMBIENT_PAUSE)
+    return frames
+
+
+def effect_between(
+    before: Observation,
+    after: Observation,
+    action: Action,
+    ambient: Sequence[Observation] = (),
+    waited: float | None = None,
+) -> Effect:
+    """What changed between two observations. Another page, or one that is closed now, is an effect of its own."""
+    from cuadata import effects
+
+    if [p.index for p in before.pages if p.active] != [p.index for p in after.pages if p.active]:
+        opened = [p for p in after.pages if p.index not in {q.index for q in before.pages}]
+        closed = [p for p in before.pages if p.index not in {q.index for q in after.pages}]
+        words = [f"page opened: {p.url}" for p in opened] + [f"page closed: {p.url}" for p in closed]
+        state = tuple(words or ["another page is active"])
+        return Effect(kind="global", state=state, share=1.0, reason=f"the action led to another page: {state[0]}")
+    found = effects.compare(
+        before.screenshot,
+        after.screenshot,
+        [f.screenshot for f in ambient if f.screenshot is not None],
+        action.point,
+        state_before=before,
+        state_after=after,
+        ambient_states=ambient,
+    )
+    if waited is not None and waited > 1.0 and found.kind in ("local", "global"):
+        late = f"first seen {waited:.2f} s after the action; {found.reason}"
+        return replace(found, kind="late", settled=waited, reason=late)
+    return found
+
+
+async def _until_effect(
+    page: AsyncPage, action: Action, pulses: dict[str, tuple[str, str, str]], since: float
+) -> float | None:
+    """Wait until an action shows an effect: seconds until it did, None where it showed none within the patience."""
+    patience = BRIEF.get(action.type, page.patience)
+    await page.windows.arriving()
+    tab = page.windows.held
+    if tab is None or tab.dialog is not None or page.windows.dialogs or page.last is None or tab is not page.last.tab:
+        return time.monotonic() - since
+    held = _but_focus(pulses)
+    try:
+        if _but_focus(await tab.pulses()) != held:
+            return time.monotonic() - since
+        told = await tab.tick()
+        now = await tab.pulses()
+        if _but_focus(now) != held:
+            return time.monotonic() - since
+        if tab.waits_for(since) or told["busy"] or told["loading"]:
+            return time.monotonic() - since
+        changed = await tab.awake(now, min(patience, 0.3) if told["alive"] else patience)
+        return time.monotonic() - since if changed else None
+    except (FrameGone, Stuck):
+        return time.monotonic() - since
+
+
+def _but_focus(pulses: dict[str, tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
+    """Pulses without the focus, which every click moves."""
+    return {document: (pulse[0], pulse[2]) for document, pulse in pulses.items()}
+
+
+# --- input ------------------------------------------------------------------------------------------------------------
+
+
+async def carry_out(page: AsyncPage, action: Action) -> tuple[Action, str | None]:
+    """The bare input: the action as it was done, and an error text or None."""
+    from playwright.async_api import Error
+
+    if page.windows.held is None and action.type not in WITHOUT_PAGE:
+        return action, "action_failed: every page is closed"
+    tab = page.windows.held
+    limit = page.limit * 3 if action.type != "wait" else 65.0
+    work = asyncio.ensure_future(_carry_out(page, action))
+    try:
+        async with asyncio.timeout(limit):
+            return await _or_dialog(tab, work, action), None
+    except TimeoutError:
+        freed = tab is not None and await tab.free()
+        words = "a script ran without end and was stopped" if freed else "the page does not answer"
+        return action, f"action_failed: {action.type} did not end within {limit:g} s: {words}"
+    except (Error, FrameGone, Stuck, page_input.BadAction, ValueError) as error:
+        if tab is not None and tab.closed and action.type in (*POINTED, "press", "type"):
+            return action, None  # The page closed itself on the input: it arrived.
+        words = str(error).splitlines()[0][:200]
+        return action, words if words.startswith(("target_", "action_")) else f"action_failed: {words}"
+    finally:
+        if not work.done() and (tab is None or tab.dialog is None):
+            work.cancel()
+
+
+async def _or_dialog(tab: Tab | None, work: asyncio.Future[Action], action: Action) -> Action:
+    """The end of the input, or the moment when it opened a dialog that waits for an answer."""
+    while True:
+        await asyncio.wait([work], timeout=0.05)
+        if work.done():
+            return await work
+        if tab is not None and tab.dialog is not None and action.type != "dialog":
+            work.add_done_callback(lambda done: done.cancelled() or done.exception())
+            return action
+
+
+async def _carry_out(page: AsyncPage, action: Action) -> Action:
+    kind = action.type
+    if kind == "navigate" and action.url:
+        await page.goto(action.url)
+    elif kind == "wait":
+        await page_input.wait(action)
+    elif kind == "switch_page" and action.page is not None:
+        await page.switch(action.page)
+    elif kind == "dialog":
+        await _answer(page, action)
+    elif kind in ("back", "forward", "reload"):
+        await _travel(page, kind)
+    elif kind not in ("reason", "done", "infeasible"):
+        return await _touch(page, action)
+    return action
+
+
+async def _answer(page: AsyncPage, action: Action) -> None:
+    tab = page.tab
+    if tab.dialog is None:
+        raise page_input.BadAction("no dialog is open; `dialogs='leave'` keeps them open for the actor")
+    await page.windows.answer_dialog(tab, tab.dialog, action.accept is not False, action.text)
+
+
+async def _travel(page: AsyncPage, kind: str) -> None:
+    tab = page.tab.page
+    limit = page.limit * 2000
+    if kind == "reload":
+        await tab.reload(wait_until="domcontentloaded", timeout=limit)
+        return
+    went = tab.go_back if kind == "back" else tab.go_forward
+    if await went(wait_until="domcontentloaded", timeout=limit) is None and tab.url == "about:blank":
+        raise page_input.BadAction(f"there is no page to go {kind} to")
+
+
+async def _touch(page: AsyncPage, action: Action) -> Action:
+    """Pointer, keys, wheel, options and files."""
+    tab = page.tab
+    target = tab.find(action.element) if action.element is not None else None
+    kind = action.type
+    if kind in ("click", "double_click", "right_click"):
+        await page_input.click(tab.page, action)
+    elif kind == "hover":
+        await tab.page.mouse.move(action.point.x, action.point.y) if action.point else None
+    elif kind == "drag":
+        await page_input.drag(tab.page, action)
+    elif kind == "type":
+        if action.point is not None:
+            await tab.page.mouse.click(action.point.x, action.point.y)
+        await tab.page.keyboard.type(action.text or "")
+    elif kind == "press":
+        if target is not None:
+            with contextlib.suppress(FrameGone):
+                await page_input.focus(target[0], target[0].nodes.get(target[1], 0))
+        await page_input.press(tab.page, action)
+    elif kind == "scroll":
+        middle = Point(page.viewport.width / 2, page.viewport.height / 2)
+        await page_input.scroll(tab.page, action, action.point or middle)
+    elif kind == "select":
+        return await _select(page, action)
+    elif kind == "upload":
+        frame, node = (target[0], target[0].nodes.get(target[1])) if target is not None else (None, None)
+        await page_input.upload(tab.page, frame, node, action)
+        return replace(action, files=tuple(Path(f).name for f in action.files))
+    else:
+        raise page_input.BadAction(f"a {kind} lacks what it needs: {action}")
+    tab.pointer = action.end or action.point or tab.pointer
+    return action
+
+
+async def _select(page: AsyncPage, action: Action) -> Action:
+    """Choose an option of the element or, where this page's last look does not know it, of what stands at the point."""
+    tab = page.tab
+    found = tab.find(action.element) if action.element is not None else None
+    if found is None and action.point is not None:
+        await tab.look(screenshot=False, ratio=page.device_pixel_ratio, verify=False)
+        found = next((held for id in await tab.at(action.point) if (held := tab.find(id)) is not None), None)
+    if found is None:
+        raise page_input.BadAction("a select needs the element, or a point on it")
+    value, label = await page_input.select(*found, action)
+    return replace(action, value=value, text=label)

@@ -1,0 +1,357 @@
+"""One open page (tab or pop-up): its picture and the elements in it, taken of one moment."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cuadata.browsing import measure
+from cuadata.browsing.compose import Place, compose, look_through
+from cuadata.browsing.frames import Frame, FrameGone, Frames, send
+from cuadata.browsing.loop import Stuck
+from cuadata.image import BadImage, from_bytes
+from cuadata.types import Element, Image, Point, Size
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Page, Request
+    from playwright.async_api import Dialog as OpenDialog
+
+#: Requests that stay open by nature; a page that has one still stands still.
+ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "font", "manifest"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One look at a page."""
+
+    screenshot: Image | None
+    elements: tuple[Element, ...]
+    viewport: Size
+    url: str
+    title: str
+    time: float
+    scroll: Point
+    focused: int | None
+    pulses: dict[str, tuple[str, str, str]]
+    notes: tuple[str, ...]
+
+
+class Moved(RuntimeError):
+    """The page changed between its evidence and its picture."""
+
+
+class Tab:
+    """A page of the context with its debugger session."""
+
+    def __init__(self, page: Page, index: int, number: Callable[[str, str, int], int]) -> None:
+        self.page = page
+        self.index = index
+        self.closed = False
+        self.crashed = False
+        self.opener: Tab | None = None
+        self.opening = 0
+        self.dialog: OpenDialog | None = None
+        self.attended = False
+        self.pointer: Point | None = None
+        self.session: CDPSession | None = None
+        self.frames: Frames | None = None
+        self.held: list[measure.Measured] = []
+        self.requests: dict[Request, float] = {}
+        self._number = number
+        self._ready = asyncio.Lock()
+        page.on("request", self._on_request)
+        page.on("requestfinished", lambda request: self._on_answer(request))
+        page.on("requestfailed", lambda request: self._on_answer(request))
+
+    def _on_request(self, request: Request) -> None:
+        with contextlib.suppress(Exception):
+            if request.resource_type not in ENDLESS:
+                self.requests[request] = time.monotonic()
+
+    def _on_answer(self, request: Request) -> None:
+        self.requests.pop(request, None)
+
+    def waits_for(self, since: float) -> bool:
+        """Whether a request that began after `since` (monotonic seconds) has no answer yet."""
+        return any(began >= since for began in self.requests.values())
+
+    async def enter(self) -> None:
+        """Open the debugger session; does nothing where it is open. FrameGone where the page closes meanwhile."""
+        from playwright.async_api import Error
+
+        async with self._ready:
+            if self.session is None:
+                try:
+                    async with asyncio.timeout(10):
+                        self.session = await self.page.context.new_cdp_session(self.page)
+                except Error as error:
+                    raise FrameGone(f"the page closed before it could be looked at: {error}") from error
+                self.frames = Frames(self.page, self.session)
+                self.session.on("Page.windowOpen", lambda _: self._on_opening())
+                await send(self.session, "Page.enable")
+
+    def _on_opening(self) -> None:
+        self.opening += 1
+
+    def number(self, frame: Frame, serial: int) -> int:
+        """The id of an element, the same in every observation of its document."""
+        return self._number(frame.id, frame.document, serial)
+
+    # --- looking ----------------------------------------------------------------------------------------------------
+
+    async def look(self, *, screenshot: bool, ratio: float, limit: float = 15.0, verify: bool = True) -> Look:
+        """Measure every document and take the picture.
+
+        FrameGone where the page navigates away meanwhile; Moved where it changed between evidence and picture, unless
+        `verify` is False.
+        """
+        await self.enter()
+        assert self.frames is not None
+        notes: list[str] = []
+        frames = await self.frames.read(limit)
+        began = time.time()
+        first = [asyncio.create_task(measure.measure(f, notes, limit, hold=screenshot)) for f in frames]
+        # The picture is asked for after the measuring and stands behind it in the page's queue: one moment for both.
+        shot = asyncio.create_task(self._shoot_after(first[0], ratio, notes)) if screenshot else None
+        try:
+            held = [m for m in await asyncio.gather(*first) if m is not None]
+            if not held or held[0].frame is not frames[0]:
+                raise FrameGone(f"{self.page.url} was not measured: {'; '.join(notes)}")
+            self._join(held)
+            held = await self._listen(held, notes, hold=screenshot)
+            await asyncio.gather(measure.trees(held, notes), look_through(held))
+            picture = await shot if shot is not None else None
+        finally:
+            if shot is not None and not shot.done():
+                shot.cancel()
+            after = await self._release(frames)
+        if screenshot and after is not None and after != held[0].told["pulse"]:
+            if verify:
+                raise Moved(f"{held[0].told['pulse']} became {after}")
+            notes.append("the page moves by itself: picture and evidence may differ")
+        self.held = held
+        return self._look(held, picture, began, notes)
+
+    async def _shoot_after(self, first: asyncio.Task[Any], ratio: float, notes: list[str]) -> Image | None:
+        await asyncio.wait([first])
+        return await self.shoot(ratio, notes)
+
+    async def _release(self, frames: list[Frame]) -> list[str] | None:
+        """Let animations go on; the main document's pulse, None where it does not answer."""
+        stopped = [f for f in frames if f is frames[0] or f.stopped]
+        told = await asyncio.gather(*(f.told("cuadata.release()", 2) for f in stopped), return_exceptions=True)
+        for frame in stopped:
+            frame.stopped = False
+        return told[0] if isinstance(told[0], list) else None
+
+    def _look(self, held: list[measure.Measured], picture: Image | None, began: float, notes: list[str]) -> Look:
+        top = held[0].told
+        elements = compose(held, self.number)
+        if any(m.told["font"] for m in held):
+            notes.append("a font has not arrived: text may stand in another, or be missing")
+        for one in held:
+            if one.told["untold"]:
+                words = f"{one.told['untold']} of its {one.told['total']} elements outside the viewport are not told"
+                notes.append(f"{one.frame.url[:80]} is large: {words}, and names are those on the screen")
+        focused = next((e.id for e in reversed(elements) if e.states.focused and e.role != "RootWebArea"), None)
+        if focused is None and top["focused"]:
+            focused = self.number(held[0].frame, top["focused"])
+        return Look(
+            screenshot=picture,
+            elements=elements,
+            viewport=Size(round(top["width"]), round(top["height"])),
+            url=top["url"],
+            title=top["title"],
+            time=began,
+            scroll=Point(*top["scroll"]),
+            focused=focused,
+            pulses={m.frame.document: tuple(m.told["pulse"]) for m in held},
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+    def _join(self, held: list[measure.Measured]) -> None:
+        """Find the document that holds the frame of each separate process."""
+        for measured in held:
+            frame = measured.frame
+            if frame.parent is None or frame.owner is None or frame.owner in frame.parent.nodes.values():
+                continue
+            session = frame.parent.session
+            owners = (m.frame for m in held if m.frame.session is session and frame.owner in m.frame.nodes.values())
+            frame.parent = next(owners, frame.parent)
+
+    async def _listen(self, held: list[measure.Measured], notes: list[str], *, hold: bool) -> list[measure.Measured]:
+        """Learn of listeners, and measure again the documents where they made more elements worth telling."""
+        # Chromium (147 to 156) dies where listeners in frames are asked for while an isolated world listens there.
+        try:
+            news = await measure.listeners(held, pierce=not (self.attended and len(held) > 1))
+        except (FrameGone, Stuck, ValueError) as error:
+            notes.append(f"listeners are not known: {error}"[:300])
+            return held
+        again = {id(m): await measure.measure(m.frame, notes, hold=hold) for m in news}
+        return [again.get(id(m)) or m for m in held]
+
+    async def shoot(self, ratio: float, notes: list[str], limit: float = 10.0, clip: Any = None) -> Image | None:
+        """The viewport's picture, `ratio` image px for one CSS px; None, with a note, where it cannot be had.
+
+        `clip` is {x, y, width, height} in CSS px of the viewport.
+        """
+        await self.enter()
+        assert self.session is not None
+        options: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
+        if ratio != 1 or clip is not None:
+            size = self.page.viewport_size or {"width": 1280, "height": 720}
+            options["clip"] = {"x": 0, "y": 0, **size, **(clip or {}), "scale": ratio}
+        try:
+            told = await send(self.session, "Page.captureScreenshot", limit, **options)
+            return from_bytes(base64.b64decode(told["data"]), phash=False)
+        except (FrameGone, Stuck, BadImage) as error:
+            notes.append(f"no picture: {error}"[:300])
+            return None
+
+    # --- single elements --------------------------------------------------------------------------------------------
+
+    def find(self, id: int) -> tuple[Frame, int] | None:
+        """The document and number of an element of the last look; None where no element has this id."""
+        for measured in self.held:
+            for row in measured.told["elements"]:
+                if self.number(measured.frame, row["id"]) == id:
+                    return measured.frame, int(row["id"])
+        return None
+
+    async def now(self, id: int) -> Element | None:
+        """An element of the last look as it is now; None where it is gone."""
+        found = self.find(id)
+        if found is None:
+            return None
+        frame, serial = found
+        try:
+            told = await frame.told(f"cuadata.measure({{only: [{serial}]}})")
+        except (FrameGone, Stuck):
+            return None
+        if not told["elements"]:
+            return None
+        for measured in self.held:
+            if measured.frame is frame:
+                rows = [{**r, **told["elements"][0]} if r["id"] == serial else r for r in measured.told["elements"]]
+                measured.told = {**measured.told, "elements": rows}
+        await look_through(self.held)
+        return next((e for e in compose(self.held, self.number) if e.id == id), None)
+
+    async def also(self, selectors: Iterable[str]) -> None:
+        """Tell the elements that match these selectors in every look from now on, whatever they are."""
+        await self.enter()
+        assert self.frames is not None
+        import json
+
+        wanted = json.dumps(list(selectors))
+        for frame in await self.frames.read():
+            with contextlib.suppress(FrameGone, Stuck):
+                await frame.value(f"cuadata.also({wanted})")
+
+    def picked(self, index: int) -> list[int]:
+        """Ids of the elements that match the selector of this index, in document order; as of the last look."""
+        return [self.number(m.frame, s) for m in self.held for s in m.told["picked"][index : index + 1] for s in s]
+
+    # --- standing still ---------------------------------------------------------------------------------------------
+
+    async def top(self) -> Frame:
+        """The main document."""
+        await self.enter()
+        assert self.frames is not None
+        return await self.frames.top()
+
+    async def quiet(self, still: float, limit: float) -> str | None:
+        """Wait until every document stands still; None, or why it did not within `limit` seconds.
+
+        What once did not stop changing, or did not arrive, is hardly waited for again in the same document.
+        """
+        await self.enter()
+        assert self.frames is not None
+        frames = await self.frames.read()
+
+        async def one(frame: Frame) -> str | None:
+            restless = 250 if frame.restless else 1000
+            patient = "false" if frame.awaited else "true"
+            script = f"cuadata.quiet({still * 1000}, {limit * 1000}, {restless}, {patient})"
+            _, why = await frame.told(script, limit + 2, wait=True)
+            frame.restless = frame.restless or why == "it goes on changing"
+            frame.awaited = frame.awaited or why == "a part of it has not arrived"
+            return why if why is None else f"{frame.url[:80]}: {why}"
+
+        told = await asyncio.gather(*(one(f) for f in frames), return_exceptions=True)
+        if isinstance(told[0], BaseException):
+            raise told[0]
+        return next((t for t in told if isinstance(t, str)), None)
+
+    async def tick(self, *, paint: bool = True) -> dict[str, Any]:
+        """Where the main document stands, after a frame was painted (`paint`): see `tick` in page_tools.js."""
+        frame = await self.top()
+        told: dict[str, Any] = await frame.told(f"cuadata.tick({'true' if paint else 'false'})", 3, wait=True)
+        told["restless"] = told["restless"] or frame.restless
+        told["loading"] = told["loading"] and not frame.awaited
+        return told
+
+    async def pulses(self) -> dict[str, tuple[str, str, str]]:
+        """What would differ had the page changed since `Look.pulses` was taken, by document."""
+        await self.enter()
+        assert self.frames is not None
+        # A lone document answers in its own world or, where it left, not at all: no need to ask which documents there are.
+        alone = len(self.held) == 1 and len(self.page.frames) == 1 and self.held[0].frame.world is not None
+        frames = [self.held[0].frame] if alone else await self.frames.read()
+        script = "JSON.stringify(cuadata.pulse())"
+        told = await asyncio.gather(*(f.told(script, 3) for f in frames), return_exceptions=True)
+        return {f.document: tuple(t) for f, t in zip(frames, told, strict=True) if isinstance(t, list)}
+
+    async def awake(self, pulses: dict[str, tuple[str, str, str]], patience: float) -> bool:
+        """Wait until any document has changed since `pulses`, at most `patience` seconds; whether one has."""
+        assert self.frames is not None
+        frames = [f for f in await self.frames.read() if f.document in pulses]
+        if len(frames) < len(pulses):
+            return True
+        waits = [
+            asyncio.create_task(f.value(f"cuadata.awake({pulses[f.document][0]!r}, {patience * 1000})", patience + 2, wait=True))
+            for f in frames
+        ]  # fmt: skip
+        try:
+            for wait in asyncio.as_completed(waits):
+                if await wait:
+                    return True
+            return False
+        except (FrameGone, Stuck):
+            return True
+        finally:
+            for task in waits:
+                task.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    async def at(self, point: Point) -> list[int]:
+        """Ids of the elements that a click at a point meets, the innermost first, as of the last look."""
+        frame, told = None, None
+        held = {m.frame: m for m in self.held}
+        place, frame = Place(), self.held[0].frame if self.held else None
+        chain: list[int] = []
+        while frame is not None:
+            x, y = place.back(point)
+            told = await frame.told(f"cuadata.at({x}, {y})", 3)
+            chain = [self.number(frame, s) for s in told["chain"]] + chain
+            row = next((r for r in held[frame].told["elements"] if r["id"] == told["frame"] and r["frame"]), None)
+            inner = next((m for m in self.held if row and m.frame.parent is frame and frame.nodes.get(row["id"]) == m.frame.owner), None)  # fmt: skip
+            if inner is None or row is None:
+                break
+            place, frame = place.within(row, inner.told), inner.frame
+        return chain
+
+    async def free(self) -> bool:
+        """Stop a script that runs without end; whether the page answers again."""
+        if self.session is None:
+            return False
+        with contextlib.suppress(FrameGone, Stuck):
+            await send(self.session, "Runtime.terminateExecution", 2)
+            await send(self.session, "Runtime.evaluate", 2, expression="1")
+            return True
+        return False

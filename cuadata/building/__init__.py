@@ -1,0 +1,1 @@
+"""The parts of a build: cut, join, divide, write. `cuadata.build` is its face."""

@@ -1,0 +1,70 @@
+"""Rows on their way into the journal: pictures on disk and described, everything else as JSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import msgspec
+
+from cuadata import image, schema
+from cuadata.building.journal import Entry, Journal
+from cuadata.types import Image
+
+
+class Store:
+    """Pictures of the rows in hand: bytes on disk and out of memory, with a perceptual hash and their size."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self._held: dict[str, tuple[Image, int]] = {}
+
+    def put(self, picture: Image) -> Image:
+        """The picture as the journal holds it. Its hash stays empty where it does not decode."""
+        return self._put(picture)[0]
+
+    def size(self, picture: Image) -> int:
+        """Bytes of the encoded picture."""
+        return self._put(picture)[1]
+
+    def _put(self, picture: Image) -> tuple[Image, int]:
+        held = self._held.get(picture.sha256)
+        if held is None:
+            path = picture.path or str(self.journal.keep_picture(picture, image.read(picture)))
+            size = len(picture.data) if picture.data is not None else os.path.getsize(path)
+            looked_at = _look(picture)
+            held = self._held[picture.sha256] = replace(looked_at, data=None, path=path), size
+        return held
+
+
+def _look(picture: Image) -> Image:
+    """The picture with its hash and colours, both empty where it does not decode."""
+    try:
+        return image.with_looks(picture)
+    except image.BadImage:
+        return replace(picture, phash="", colours="")
+
+
+def entry(config: str, row: Any, store: Store, *, keys: Sequence[str], place: str, **about: Any) -> Entry:
+    """A row as the journal holds it. `keys` are the columns that keep rows together in splits."""
+    shown = {
+        column.name: value
+        for column in schema.columns(cast(Any, type(row)))
+        if isinstance(value := getattr(row, column.name), Image) and value.sha256
+    }
+    stored = {name: store.put(picture) for name, picture in shown.items()}
+    packed = schema.to_json(replace(row, **stored))
+    shared = tuple(f"{key}={value}" for key in keys if (value := getattr(row, key, "")) not in ("", None))
+    return Entry(
+        config=config,
+        id=row.id,
+        trajectory_id=getattr(row, "trajectory_id", row.id),
+        keys=shared,
+        pictures=tuple(stored.values()),
+        size=len(packed) + sum(map(store.size, shown.values())),
+        place=place,
+        row=msgspec.Raw(packed),
+        **about,
+    )

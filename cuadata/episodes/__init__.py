@@ -1,0 +1,1 @@
+"""One attempt at one task. `cuadata.environment` is its face."""

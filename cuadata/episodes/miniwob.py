@@ -1,0 +1,336 @@
+"""MiniWoB++ over one live page: an episode is begun by seed without navigation, stepped by real input, scored by the page.
+
+The pages are those of the PyPI package `miniwob` (the extra `miniwob`). Roles and names are Chromium's own, asked for
+element by element in the page (`computedRole`, `computedName`), which costs a third of fetching the whole accessibility
+tree; they are read again whenever the page changed in a way that they could depend on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cuadata import effects, image, native_lists
+from cuadata.browsing import browser_find, engine
+from cuadata.browsing.serve import Server
+from cuadata.episodes import registration
+from cuadata.episodes.stage import Judgement, element_of
+from cuadata.episodes.terms import fold
+from cuadata.errors import CallError, DataError
+from cuadata.types import (
+    Action,
+    Attribute,
+    BBox,
+    Condition,
+    Element,
+    Evidence,
+    Image,
+    Locator,
+    Observation,
+    Point,
+    Size,
+    States,
+    Step,
+    Task,
+)
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+    from cuadata.browsing.browsers import Give
+    from cuadata.browsing.page_session import AsyncPage
+
+#: Milliseconds that stand for no time limit, as BrowserGym sets them.
+NO_LIMIT = 1_000_000
+VIEWPORT, FLIGHT_VIEWPORT = Size(332, 214), Size(600, 700)
+SCHEME = "miniwob:"
+#: What is not of the task: the score board, whose clock would make every picture another, and the click marker.
+HIDE = "#reward-display,#click-canvas{display:none!important}*{caret-color:transparent!important}"
+SHAPES = frozenset(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect", "text"])
+#: Remembers which elements listen to the pointer; runs before the page's own scripts.
+LISTEN = """(() => {
+  const types = new Set(["click", "mousedown", "mouseup", "pointerdown", "dblclick", "touchstart"]);
+  const held = (globalThis.cuadataListening = new WeakSet());
+  const add = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (type, ...rest) {
+    if (types.has(type) && this instanceof Element) held.add(this);
+    return add.call(this, type, ...rest);
+  };
+})()"""
+#: What makes a browser tell roles and names to the page.
+ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo",)
+
+
+def name_of(task: Task) -> str:
+    """The MiniWoB++ name of a task; CallError where it is none of theirs."""
+    if task.url is None or not task.url.startswith(SCHEME):
+        raise CallError(f"task {task.id} is no MiniWoB++ task: its url is {task.url!r}")
+    return task.url[len(SCHEME) :]
+
+
+def viewport_of(name: str) -> Size:
+    """The viewport that a task's page is laid out for, CSS px."""
+    return FLIGHT_VIEWPORT if name.startswith("flight.") else VIEWPORT
+
+
+@cache
+def _script() -> str:
+    return Path(__file__).with_name("miniwob.js").read_text(encoding="utf-8")
+
+
+def folder() -> Path:
+    """The folder of the pages. CallError where the package is not installed."""
+    found = registration.miniwob_folder()
+    if found is None:
+        raise CallError("MiniWoB++ is not installed; `pip install 'cuadata[miniwob]'` brings its pages")
+    return found
+
+
+class MiniWobStage:
+    """A stage that stays on one page of MiniWoB++ and begins its episodes by seed.
+
+    `time_limit` is the episode's length in seconds: None for none, "page" for the page's own. `mode` is the page's data
+    mode (train or test). `screenshot` takes a picture with every observation.
+    """
+
+    def __init__(
+        self,
+        *,
+        screenshot: bool = False,
+        effect: bool = True,
+        browser: Give | None = None,
+        ratio: float | None = None,
+        time_limit: float | str | None = None,
+        mode: str = "train",
+    ) -> None:
+        self.screenshot, self.effect, self.mode = screenshot, effect, mode
+        self.ratio = ratio or 1.0
+        self.browser = ""
+        self.name = ""
+        self._given, self._limit = browser, time_limit
+        self._page: AsyncPage | None = None
+        self._server: Server | None = None
+        self._judged: Judgement | None = None
+
+    async def begin(self, task: Task) -> tuple[Task, Observation]:
+        """Begin the episode of the task's seed; the task comes back with the page's instruction."""
+        name = name_of(task)
+        for attempt in (0, 1):
+            try:
+                if self._page is None or name != self.name:
+                    await self.close()
+                    await self._open(name)
+                return await self._begin(task)
+            except Exception as error:
+                await self.close()
+                if attempt:
+                    raise DataError(f"the page did not begin: {error}", place=task.id) from error
+        raise AssertionError
+
+    async def _open(self, name: str) -> None:
+        place = f"{name.replace('.', '/')}/wrapper.html" if name.startswith("flight.") else f"miniwob/{name}.html"
+        if not (folder() / place).is_file():
+            raise CallError(f"MiniWoB++ has no task '{name}'; `cuadata list families` names them")
+        self._server = Server(folder())
+        port = self._server.port
+        address = f"{self._server.address}/{place}"
+        self._page = await engine.engine()[1].page(
+            "about:blank",
+            viewport=viewport_of(name),
+            device_pixel_ratio=self.ratio,
+            headed=False,
+            reach=(f"127.0.0.1:{port}", f"localhost:{port}"),
+            browser=await (self._given() if self._given else _browser()),
+        )
+        self.browser, self.name = self._page.browser, name
+        await self._page.context.add_init_script(LISTEN)
+        await self._page.goto(address)
+        await self._page.tab.enter()
+        assert self._page.tab.session is not None
+        # Keeps the accessibility tree between two questions; the browser's own switch would send it about as well.
+        await self._page.tab.session.send("Accessibility.enable")
+        await self._page.tab.page.add_style_tag(content=HIDE)
+        await self._evaluate(_script() + ";0")
+
+    async def _begin(self, task: Task) -> tuple[Task, Observation]:
+        limit = (
+            "null"
+            if self._limit == "page"
+            else json.dumps(NO_LIMIT if self._limit is None else float(self._limit) * 1000)
+        )
+        state = await self._look(f"cuadataMiniwob.begin({task.seed}, {limit}, {json.dumps(self.mode)})")
+        for _ in range(100):
+            if state["ready"]:
+                break
+            await asyncio.sleep(0.02)
+            state = {**await self._look("cuadataMiniwob.look()"), "utterance": state["utterance"]}
+        else:
+            raise DataError("the page did not get ready within 2 s", place=task.id)
+        said = state["utterance"]
+        words = said["utterance"] if isinstance(said, dict) else said
+        self._judged = None
+        return replace(task, instruction=str(words)), await self._observation(state)
+
+    async def act(self, action: Action, before: Observation) -> Step:
+        """Do one action with real input; the page is read at once, as the package's own environment does."""
+        began = time.time()
+        action = native_lists.chosen(action, before.elements)
+        target = element_of(before, action.element)
+        error = None
+        if action.element is not None and target is None:
+            error = f"target_stale: element {action.element} is not on the page"
+        elif action.type == "select":
+            action, error = await self._choose(action, target, before)
+        elif action.point is None and target is not None:
+            if target.point is None:
+                error = f"target_occluded: no point of element {target.id} takes a click"
+            else:
+                action = replace(action, point=target.point)
+        if error is None and action.type != "select":
+            error = await self.page.input(action)
+        after = await self._observation(await self._look("cuadataMiniwob.look()"))
+        effect = None
+        if self.effect:
+            effect = effects.compare(
+                before.screenshot, after.screenshot, point=action.point, state_before=before, state_after=after
+            )
+        return Step(
+            index=0, time=max(began, before.time + 1e-6), observation=before, action=action, target=target, after=after,
+            effect=effect, error=error,
+        )  # fmt: skip
+
+    async def _choose(self, action: Action, target: Element | None, before: Observation) -> tuple[Action, str | None]:
+        """Choose an option of a list by its label; one that takes several keeps those that are chosen already."""
+        if target is None or target.tag != "select":
+            return action, "action_failed: a select needs an element that is a list"
+        held = native_lists.options(before.elements, target)
+        wanted = fold(action.text or action.value or "")
+        found = next((e for e in held if not e.states.disabled and wanted in (fold(e.name), fold(e.text))), None)
+        if found is None:
+            names = ", ".join(e.name or e.text for e in held[:20])
+            return action, f"action_failed: there is no such option; there are: {names}"
+        also = [e.text for e in held if e.states.selected] if target.role == "listbox" else []
+        await self.page.tab.page.select_option(target.locator.css, label=[*also, found.text], timeout=5000)
+        return replace(action, text=found.text), None
+
+    async def judge(self) -> Judgement | None:
+        """The page's own score as of the last look."""
+        return self._judged
+
+    async def scripts(self, conditions: tuple[Condition, ...]) -> dict[str, Any]:
+        """Nothing: these tasks have no conditions."""
+        return {}
+
+    async def close(self) -> None:
+        """Close the page and its server; never raises."""
+        page, self._page = self._page, None
+        server, self._server = self._server, None
+        if page is not None:
+            await page.close()
+        if server is not None:
+            server.close()
+
+    @property
+    def page(self) -> AsyncPage:
+        """The page; ValueError before the first episode."""
+        if self._page is None:
+            raise ValueError("no episode has begun; call reset first")
+        return self._page
+
+    async def _evaluate(self, script: str) -> Any:
+        session = self.page.tab.session
+        assert session is not None
+        async with asyncio.timeout(10):
+            told = await session.send("Runtime.evaluate", {"expression": script, "returnByValue": True})
+        if "exceptionDetails" in told:
+            raise DataError(f"the page's script failed: {told['exceptionDetails'].get('text')}", place=self.name)
+        return told["result"].get("value")
+
+    async def _look(self, script: str) -> dict[str, Any]:
+        """The page's state now, and its score."""
+        state: dict[str, Any] = json.loads(await self._evaluate(script))
+        self._judged = Judgement(
+            done=state["done"],
+            raw=float(state["raw"]),
+            exact=state["done"] and float(state["raw"]) == 1.0,
+            default=state["done"] and float(state["raw"]) > 0,
+            decayed=float(state["decayed"]),
+            reason=state["reason"],
+        )
+        return state
+
+    async def _observation(self, state: dict[str, Any]) -> Observation:
+        shot = await self._shoot() if self.screenshot else None
+        return Observation(
+            screenshot=shot,
+            viewport=Size(state["width"], state["height"]),
+            device_pixel_ratio=self.ratio,
+            url=state["url"],
+            title=state["title"],
+            time=time.time(),
+            scroll=Point(state["x"], state["y"]),
+            elements=tuple(_element(row, state["focused"]) for row in state["rows"]),
+            focused=state["focused"],
+        )
+
+    async def _shoot(self) -> Image:
+        session, size = self.page.tab.session, viewport_of(self.name)
+        assert session is not None
+        options: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
+        if self.ratio != 1:
+            options["clip"] = {"x": 0, "y": 0, "width": size.width, "height": size.height, "scale": self.ratio}
+        async with asyncio.timeout(10):
+            told = await session.send("Page.captureScreenshot", options)
+        return image.from_bytes(base64.b64decode(told["data"]), phash=False)
+
+
+async def _browser() -> Browser:
+    found = browser_find.find(headed=False)
+    return await engine.engine()[1].browser(found, headed=False, arguments=ARGUMENTS)
+
+
+def _element(row: list[Any], focused: int | None) -> Element:
+    number, box, point, states, (role, name, tag, css, fill, interactive), text = row
+    reached = float(point is not None)
+    return Element(
+        id=number,
+        role=_role(role, tag),
+        name=name,
+        text=text,
+        tag=tag,
+        attributes=(Attribute("fill", fill),) if fill else (),
+        bbox=BBox(*box) if box else None,
+        point=Point(*point) if point is not None else None,
+        seen=reached,
+        hit=reached,
+        states=States(
+            checked=states["checked"],
+            disabled=states["disabled"],
+            expanded=_flag(states["expanded"]),
+            selected=_flag(states["selected"]),
+            pressed=states["pressed"],
+            focused=number == focused,
+            readonly=states["readonly"],
+            required=states["required"],
+            invalid=states["invalid"],
+            value=states["value"],
+        ),
+        locator=Locator(css=css),
+        interactive=interactive,
+        evidence=Evidence(rects=(BBox(*box),) if box else (), in_viewport=reached),
+    )
+
+
+def _role(role: str, tag: str) -> str:
+    """The role; a drawn shape, which is nothing to the accessibility tree, by its tag."""
+    return role if role not in ("", "none") else tag if tag in SHAPES else "none"
+
+
+def _flag(told: str | None) -> bool | None:
+    return None if told is None else told == "true"

@@ -1,0 +1,1 @@
+"""Datasets of generated pages: planned, rendered, measured, asked about."""

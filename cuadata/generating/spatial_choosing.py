@@ -1,0 +1,129 @@
+"""Which questions of a page become rows: chosen in groups, in balance, by what is rare so far, and judged by the gates."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from cuadata.generating import spatial_rows, spatial_truth
+from cuadata.generating.spatial_balance import Balance, Seen, hits
+from cuadata.generating.spatial_render import Page
+from cuadata.generating.spatial_rows import Pairing
+from cuadata.generating.spatial_truth import Question, Scene
+from cuadata.judging.gating import Chosen
+from cuadata.rows import Grounding, Rejected
+
+#: Questions by place that are chosen on one page, and so many of them whatever they cost the balance.
+PLACES: Final = 6
+FEWEST: Final = 3
+#: What a further one may cost.
+_MOST: Final = 0.3
+#: What a question may cost the balance more than another: for being in a pair, and for a kind that is rare so far.
+_PAIR_WORTH: Final = 0.8
+_RARE_WORTH: Final = 2.0
+
+
+class Group(NamedTuple):
+    """Questions that are chosen together: one, or a minimal pair of a kind."""
+
+    questions: tuple[Question, ...]
+    kind: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Chooser:
+    """Rows under way, of one page after the other, up to `most`."""
+
+    most: int
+    gates: tuple[Chosen, ...] = field(default_factory=spatial_rows.chosen_gates)
+    places: int = PLACES
+    fewest: int = FEWEST
+    rows: list[Grounding] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    asked: dict[int, Question] = field(default_factory=dict)  #: place among the rows -> question, of the present page
+    balance: Balance = field(default_factory=Balance)
+
+    def choose(self, page: Page, rng: Random, *, named: int) -> None:
+        """Rows of a new page: `named` by name, look or use, the others by place."""
+        self.asked.clear()
+        for _ in range(named):
+            self.add(spatial_rows.named(page, rng), page)
+        self._by_place(page, rng)
+
+    def _by_place(self, page: Page, rng: Random) -> None:
+        """Choose questions by place, in groups: pairs of opposites, pairs of neighbours, single ones."""
+        groups = list(_groups(page.scene, spatial_truth.questions(page.scene, rng)))
+        above = {id(q): hits(seen(page, q)) for group in groups for q in group.questions}
+        used: list[Question] = []
+        while len(used) < self.places and self._room() > 0:
+            open_to = min(self._room(), 2 if len(used) <= 2 else 1)
+            groups = [
+                one for one in groups if len(one.questions) <= open_to and not any(q in used for q in one.questions)
+            ]
+            place = self.balance.choose(
+                [tuple(above[id(q)] for q in one.questions) for one in groups], rng,
+                worth=[self._worth(one) for one in groups], most=math.inf if len(used) < self.fewest else _MOST,
+            )  # fmt: skip
+            if place is None:
+                break
+            chosen = groups[place]
+            pairing = Pairing(f"{page.task.id}/{chosen.kind}/{len(used)}", chosen.kind) if chosen.kind else None
+            for question in chosen.questions:
+                used.append(question)
+                self.kinds[question.kind] += 1
+                if self.add(spatial_rows.asked(page, question, rng, pairing), page):
+                    self.asked[len(self.rows) - 1] = question
+
+    def _worth(self, group: Group) -> float:
+        usual = max(1.0, self.kinds.total() / len({*spatial_truth.KINDS, *spatial_truth.SEARCHED}))
+        rare = sum(1 - self.kinds[q.kind] / usual for q in group.questions) / len(group.questions)
+        return _RARE_WORTH * max(-1.0, rare) + (_PAIR_WORTH if group.kind else 0.0)
+
+    def _room(self) -> int:
+        return self.most - len(self.rows)
+
+    def add(self, row: Grounding | None, page: Page) -> bool:
+        """Take a row where the gates have nothing against it."""
+        if row is None or self._room() <= 0:
+            return False
+        tried = len(self.rows) + len(self.rejected)
+        row = replace(row, id=f"{row.trajectory_id}/{page.variant or 'page'}/{tried}")
+        against = spatial_rows.judged(row, page, self.gates)
+        if against is not None:
+            self.rejected.append(against)
+            return False
+        self.rows.append(row)
+        return True
+
+
+def _groups(scene: Scene, found: Sequence[Question]) -> Iterator[Group]:
+    """What can be chosen: a question with its opposite, with one for a neighbour, or by itself."""
+    for one in found:
+        yield Group((one,))
+        other = spatial_truth.opposite(scene, one)
+        if other is not None:
+            yield Group((one, other), "opposite")
+        near = spatial_truth.neighbour(scene, one, found)
+        if near is not None and near != one:
+            yield Group((one, near), "hard_neighbour")
+
+
+def seen(page: Page, question: Question) -> Seen:
+    """A question as trivial predictors see it."""
+
+    def called(one: Any) -> str:
+        return str(one.name or one.text)
+
+    return Seen(
+        boxes=tuple(map(spatial_truth.box, question.candidates)),
+        names=tuple(map(called, question.candidates)),
+        references=tuple(map(spatial_truth.box, question.all_references)),
+        reference_names=tuple(map(called, question.all_references)),
+        viewport=page.look.observation.viewport,
+        answer=question.answer,
+    )

@@ -1,0 +1,1 @@
+"""What gates stand on: claims, descriptions, conventions, verdicts."""

@@ -1,0 +1,166 @@
+"""Which gates judge, in which order, with which thresholds, and what their verdicts mean for each config."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any
+
+from cuadata.errors import CallError
+from cuadata.judging.judging import rejected
+from cuadata.registry import gates
+from cuadata.rows import Candidate, Verdict
+
+#: Rooms of gates from the cheapest and plainest reason to the subtlest; a row is counted under its first objection.
+ORDER = (
+    *("files", "screenshot", "benchmark", "privacy", "convention", "box", "action", "instruction"),
+    *("stale", "target", "reference", "ambiguous", "relation", "effect", "difficulty"),
+)
+LAST = ("duplicates",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A gate and the thresholds that it is given."""
+
+    name: Annotated[str, "name in the registry"]
+    options: Annotated[tuple[tuple[str, Any], ...], "thresholds set by the caller"] = ()
+
+    def __call__(self, candidate: Candidate) -> Verdict:
+        """What the gate says. An exception names the example and the gate: it is a fault of the gate."""
+        gate: Any = gates[self.name]
+        try:
+            verdict: Verdict = gate(candidate, **dict(self.options)) if self.options else gate(candidate)
+        except Exception as error:
+            error.add_note(f"gate {self.name} failed on example {candidate.example.id}")
+            raise
+        return verdict
+
+    def thresholds(self) -> dict[str, Any]:
+        """Every threshold with the value that it has in this build."""
+        return {**defaults(self.name), **dict(self.options)}
+
+
+def choose(asked: Sequence[str] | None = None, *, without: Sequence[str] = ()) -> tuple[Chosen, ...]:
+    """The gates of a build in their order: all that are registered, or those asked for as NAME or NAME:threshold=value.
+
+    CallError for names and thresholds that there are not, and for values of another type.
+    """
+    known = gates.names()
+    for name in without:
+        _check_name(name, known)
+    found = [_parsed(one, known) for one in (known if asked is None else asked)]
+    twice = sorted({one.name for one in found if [f.name for f in found].count(one.name) > 1})
+    if twice:
+        raise CallError(f"gate {twice[0]} is asked for twice; give it once, with all its thresholds")
+    return tuple(sorted((one for one in found if one.name not in without), key=lambda one: _place(one.name)))
+
+
+def _check_name(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise CallError(f"no gate is named '{name}'; there are: {', '.join(known) or 'none'}")
+
+
+def _parsed(asked: str, known: Sequence[str]) -> Chosen:
+    name, *settings = asked.split(":")
+    _check_name(name, known)
+    held = defaults(name)
+    options = []
+    for setting in settings:
+        option, _, text = setting.partition("=")
+        if option not in held:
+            there = ", ".join(f"{k}={v}" for k, v in held.items()) or "none"
+            raise CallError(f"gate {name} has no threshold '{option}'; there are: {there}")
+        options.append((option, _value(text, held[option], f"{name}:{option}")))
+    return Chosen(name=name, options=tuple(sorted(options)))
+
+
+def _value(text: str, default: Any, place: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if isinstance(default, tuple):
+        value = tuple(value) if isinstance(value, list) else (text,)
+    if default is not None and type(value) is not type(default):
+        raise CallError(f"{place} is {text!r}; wanted a {type(default).__name__}, such as {default!r}")
+    return value
+
+
+@cache
+def defaults(name: str) -> Mapping[str, Any]:
+    """The keyword parameters of a gate with their defaults."""
+    parameters = inspect.signature(gates[name]).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _place(name: str) -> tuple[int, str, int, str]:
+    """Where a gate stands: by its file, then by its line in it."""
+    gate: Any = gates[name]
+    room = str(getattr(gate, "__module__", "")).rsplit(".", 1)[-1]
+    rank = ORDER.index(room) if room in ORDER else len(ORDER) + (room in LAST)
+    code = getattr(inspect.unwrap(gate), "__code__", None)
+    return rank, room, code.co_firstlineno if code else 0, name
+
+
+def code_hash(chosen: Iterable[Chosen]) -> str:
+    """Changes where a gate's file or its thresholds change: what an interrupted build found before then is stale."""
+    held = hashlib.sha256()
+    for one in chosen:
+        file = inspect.getsourcefile(inspect.unwrap(gates[one.name])) if inspect.isroutine(gates[one.name]) else None
+        held.update(repr((one.name, sorted(one.thresholds().items()))).encode())
+        if file is not None:
+            with open(file, "rb") as opened:
+                held.update(opened.read())
+    return held.hexdigest()
+
+
+def judge(candidate: Candidate, chosen: Iterable[Chosen]) -> list[Verdict]:
+    """What every gate says, in order. Whatever they say, a row needs a picture that decodes: `build` says so last.
+
+    A picture without a perceptual hash is one that did not decode when the hash was to be taken.
+    """
+    verdicts: list[Verdict] = []
+    held = _functions(chosen)
+    try:
+        for _, function in held:
+            verdicts.append(function(candidate))
+    except Exception as error:
+        error.add_note(f"gate {held[len(verdicts)][0]} failed on example {candidate.example.id}")
+        raise
+    picture = candidate.example.image
+    if not picture.phash and against(verdicts, "actions") is None:
+        verdicts.append(rejected("build", "screenshot_undecodable" if picture.sha256 else "screenshot_missing"))
+    return verdicts
+
+
+_prepared: tuple[Iterable[Chosen], list[tuple[str, Callable[[Candidate], Verdict]]]] | None = None
+
+
+def _functions(chosen: Iterable[Chosen]) -> list[tuple[str, Callable[[Candidate], Verdict]]]:
+    """Name and function of each gate, its thresholds set: looked up once for as long as the same gates judge."""
+    global _prepared
+    last = _prepared
+    if last is not None and last[0] is chosen:
+        return last[1]
+    held = tuple(chosen)
+    made: list[tuple[str, Callable[[Candidate], Verdict]]] = [
+        (one.name, functools.partial(gates[one.name], **dict(one.options)) if one.options else gates[one.name])
+        for one in held
+    ]
+    if isinstance(chosen, tuple):
+        _prepared = chosen, made
+    return made
+
+
+def against(verdicts: Iterable[Verdict], config: str, *, keep_unsure: bool = False) -> Verdict | None:
+    """The first verdict that keeps an example out of a config; None where none does."""
+    kept = ("yes", "unsure") if keep_unsure else ("yes",)
+    return next((v for v in verdicts if v.keep not in kept and (not v.configs or config in v.configs)), None)

@@ -1,0 +1,1 @@
+"""What the trainers of `train/` share."""

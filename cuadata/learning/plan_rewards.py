@@ -1,0 +1,33 @@
+"""Terms of played plans as TRL reward functions, for algorithms that generate by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cuadata.learning.reward_adapter import text_of
+from cuadata.learning.rollouts import Scorer
+
+
+def functions(
+    scorer: Scorer, rows: Sequence[Mapping[str, Any]], terms: Mapping[str, float]
+) -> list[Callable[..., Any]]:
+    """A function a term; the plans of a batch are played once for all of them. KeyError for a term that is not scored."""
+    by_id = {row["id"]: row for row in rows}
+    held: dict[tuple[str, ...], Sequence[Mapping[str, float]]] = {}
+
+    def term(name: str) -> Callable[..., Any]:
+        def value(completions: Sequence[Any], id: Sequence[str], log_metric: Any = None, **_: Any) -> list[float]:
+            texts = [text_of(completion) for completion in completions]
+            key = (*id, *texts)
+            if key not in held:
+                held.clear()
+                held[key] = scorer([by_id[one] for one in id], texts)
+                if log_metric is not None:
+                    log_metric("terms/turns", sum(paid.get("turns", 0.0) for paid in held[key]) / len(texts))
+            return [float(paid[name]) for paid in held[key]]
+
+        value.__name__ = name
+        return value
+
+    return [term(name) for name in terms]

@@ -1,0 +1,177 @@
+"""Groups of completions with spread: what GRPO learns from, drawn again where there is none.
+
+A group whose rewards are all equal has no advantage and teaches nothing (P = p^G + (1-p)^G of them at pass rate p). The
+groups of a batch that came out equal are replaced by groups of other tasks, those first whose measured pass rate is
+nearest to a half, until the batch is full or the tries are used up (dynamic sampling as in DAPO, arXiv 2503.14476;
+TRL counts such groups but does not draw again).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from cuadata.learning.sampling import Sample, Sampler
+
+Terms = Mapping[str, float]
+#: Scores answers: rows and their answers in, the reward terms of each out, in order. May raise.
+Scorer = Callable[[Sequence[Mapping[str, Any]], Sequence[str]], Sequence[Terms]]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The completions of one task."""
+
+    row: Annotated[Mapping[str, Any], "the task's row"]
+    samples: tuple[Sample, ...]
+    texts: tuple[str, ...]
+    terms: Annotated[tuple[Terms, ...], "reward terms of each completion"]
+    rewards: Annotated[tuple[float, ...], "weighted sums of the terms"]
+
+    @property
+    def spread(self) -> bool:
+        """Whether any two rewards differ."""
+        return max(self.rewards) - min(self.rewards) > 1e-9
+
+
+@dataclass(slots=True)
+class Tally:
+    """What drawing has cost so far, and how often each task was solved."""
+
+    groups: Annotated[int, "groups drawn"] = 0
+    flat: Annotated[int, "groups without spread"] = 0
+    drawn_again: Annotated[int, "groups drawn in place of flat ones"] = 0
+    seconds: Annotated[dict[str, float], "seconds by part: generate, score"] = field(default_factory=dict)
+    passes: Annotated[dict[Any, list[int]], "task -> [successes, tries]"] = field(default_factory=dict)
+
+    def rate(self, key: Any) -> float:
+        """Smoothed pass rate of a task; 0.5 where it was never tried (Laplace)."""
+        won, tried = self.passes.get(key, [0, 0])
+        return (won + 1) / (tried + 2)
+
+
+class Groups:
+    """Draws groups for a trainer's batch."""
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        tokenizer: Any,
+        scorer: Scorer,
+        *,
+        weights: Mapping[str, float],
+        pool: Sequence[Mapping[str, Any]],
+        new_tokens: int,
+        temperature: float,
+        rounds: int = 3,
+        success: str = "exact",
+        seed: int = 0,
+    ) -> None:
+        self.sampler, self.tokenizer, self.scorer = sampler, tokenizer, scorer
+        self.weights, self.pool, self.success = dict(weights), list(pool), success
+        self.new_tokens, self.temperature, self.rounds = new_tokens, temperature, rounds
+        self.tally = Tally()
+        self._chance = random.Random(seed)
+
+    def draw(self, rows: Sequence[Mapping[str, Any]], size: int) -> list[Group]:
+        """One group of `size` completions a row; flat ones are replaced for up to `rounds` rounds."""
+        groups = self._once(rows, size)
+        for _ in range(self.rounds):
+            flat = [place for place, group in enumerate(groups) if not group.spread]
+            if not flat:
+                break
+            others = self._promising(len(rows), {self.key(group.row) for group in groups})
+            if not others:
+                break
+            # Always as many as the batch, so that the sampler keeps one shape; the surplus with spread is used too.
+            fresh = [group for group in self._once(others, size) if group.spread]
+            self.tally.drawn_again += len(others)
+            for place, group in zip(flat, fresh, strict=False):
+                groups[place] = group
+        return groups
+
+    def metrics(self, drawn: Sequence[Group]) -> dict[str, float]:
+        """Mean terms of the groups drawn for a batch, shares without spread, seconds by part; counts begin anew."""
+        every = [terms for group in drawn for terms in group.terms]
+        tally = self.tally
+        found = {
+            f"terms/{name}": sum(terms.get(name, 0.0) for terms in every) / len(every)
+            for name in sorted({name for terms in every for name in terms})
+        }
+        found["groups/flat_share"] = tally.flat / max(tally.groups, 1)
+        found["groups/drawn_again"] = float(tally.drawn_again)
+        found["groups/flat_left"] = sum(not group.spread for group in drawn) / len(drawn)
+        found |= {f"seconds/{part}": seconds for part, seconds in tally.seconds.items()}
+        self.tally = Tally(passes=tally.passes)
+        return found
+
+    def state(self) -> Any:
+        """What a checkpoint keeps: pass rates, and where the random order stands."""
+        return {"passes": list(self.tally.passes.items()), "random": self._chance.getstate()}
+
+    def restore(self, state: Any) -> None:
+        """Take up what `state` gave, after a way through JSON."""
+        self.tally.passes = {key: list(held) for key, held in state["passes"]}
+        version, inner, gauss = state["random"]
+        self._chance.setstate((version, tuple(inner), gauss))
+
+    def key(self, row: Mapping[str, Any]) -> Any:
+        """What tells tasks apart: the row's id, else its seed."""
+        return row.get("id", row.get("seed"))
+
+    def _promising(self, count: int, taken: set[Any]) -> list[Mapping[str, Any]]:
+        """Tasks to try instead: nearest to an even chance first, ties in random order."""
+        free = [row for row in self.pool if self.key(row) not in taken]
+        self._chance.shuffle(free)
+        free.sort(key=lambda row: abs(self.tally.rate(self.key(row)) - 0.5))
+        return (free * (count // max(len(free), 1) + 1))[:count] if free else []
+
+    def _once(self, rows: Sequence[Mapping[str, Any]], size: int) -> list[Group]:
+        repeated = [row for row in rows for _ in range(size)]
+        began = time.perf_counter()
+        samples = self.sampler.draw(
+            [row["prompt_ids"] for row in repeated], new_tokens=self.new_tokens, temperature=self.temperature
+        )
+        texts = [self.tokenizer.decode(sample.ids, skip_special_tokens=True) for sample in samples]
+        middle = time.perf_counter()
+        terms = self.scorer(repeated, texts)
+        self._spend("generate", middle - began)
+        self._spend("score", time.perf_counter() - middle)
+        if len(terms) != len(texts):
+            raise ValueError(f"the scorer answered {len(terms)} times to {len(texts)} answers")
+        return [self._group(rows[i], i * size, size, samples, texts, terms) for i in range(len(rows))]
+
+    def _group(
+        self,
+        row: Mapping[str, Any],
+        start: int,
+        size: int,
+        samples: list[Sample],
+        texts: list[str],
+        terms: Sequence[Terms],
+    ) -> Group:
+        part = slice(start, start + size)
+        rewards = tuple(self._sum(t, sample) for t, sample in zip(terms[part], samples[part], strict=True))
+        group = Group(row, tuple(samples[part]), tuple(texts[part]), tuple(terms[part]), rewards)
+        self.tally.groups += 1
+        self.tally.flat += not group.spread
+        held = self.tally.passes.setdefault(self.key(row), [0, 0])
+        held[0] += sum(t.get(self.success, 0.0) >= 1.0 for t in group.terms)
+        held[1] += size
+        return group
+
+    def _sum(self, terms: Terms, sample: Sample) -> float:
+        """Weighted sum; `ended` is the sampler's own term: the answer stopped by itself."""
+        held = {**terms, "ended": float(sample.ended)}
+        missing = set(self.weights) - set(held)
+        if missing:
+            raise ValueError(
+                f"no reward term is named {', '.join(sorted(missing))}; there are: {', '.join(sorted(held))}"
+            )
+        return sum(weight * held[name] for name, weight in self.weights.items())
+
+    def _spend(self, part: str, seconds: float) -> None:
+        self.tally.seconds[part] = self.tally.seconds.get(part, 0.0) + seconds

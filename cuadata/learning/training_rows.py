@@ -1,0 +1,189 @@
+"""Rows as the trainers take them: examples as prompts and answers, JSON lines, tasks; none cut, none without an answer."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cuadata import image, schema
+from cuadata.contracts import Format, Prompt, View
+from cuadata.errors import CallError, DataError
+from cuadata.learning import chat, training
+from cuadata.learning.training import Loaded
+from cuadata.rows import CONFIGS, Chunk, Example
+from cuadata.types import Size
+
+
+def examples(data: Path, config: str, split: str) -> list[Any]:
+    """Rows of one config as they were written; DataError where the dataset has no such config or split."""
+    import pyarrow.parquet as pq
+
+    files = sorted((data / config).glob(f"{split}-*.parquet"))
+    if not files:
+        raise DataError(f"no {split} split of config '{config}'", place=str(data))
+    kind = CONFIGS[config]
+    tables = (batch for file in files for batch in pq.ParquetFile(file).iter_batches(64))
+    return [schema.from_row(row, kind) for table in tables for row in table.to_pylist()]
+
+
+def view_of(example: Example, processor: Any) -> View:
+    """The picture as the processor will make it, so that coordinates are in the frame that the model really sees."""
+    bounds = training.pixel_bounds(processor)
+    return View(
+        image=Size(example.image_width, example.image_height),
+        viewport=Size(example.viewport_width, example.viewport_height),
+        min_pixels=bounds[0],
+        max_pixels=bounds[1],
+    )
+
+
+def answer_row(example: Example, form: Format, processor: Any) -> dict[str, Any]:
+    """One example as TRL's prompt and completion: the same messages that a rollout shows, the answer as the model writes it.
+
+    A chunk's answer is all of its actions, a line each. ValueError where the format has no word for an action.
+    """
+    view = view_of(example, processor)
+    prompt = Prompt(
+        instruction=example.instruction,
+        view=view,
+        image=example.image,
+        history=example.history,
+        context=example.context,
+    )
+    actions = example.actions if isinstance(example, Chunk) else (example.action,)
+    answer = "\n".join(form.write(action, view) for action in actions)
+    return {
+        "prompt": form.prompt(prompt),
+        "completion": [{"role": "assistant", "content": answer}],
+        "images": [{"bytes": example.image.data, "path": None}],
+        "id": example.id,
+    }
+
+
+def answer_rows(
+    examples: Sequence[Example], form: Format, processor: Any
+) -> tuple[list[dict[str, Any]], Counter[str]]:  # fmt: skip
+    """Examples as `answer_row` writes them, and how many the format has no words for, by what it says of them."""
+    rows, unsaid = [], Counter[str]()
+    for example in examples:
+        try:
+            rows.append(answer_row(example, form, processor))
+        except CallError:
+            raise
+        except ValueError as error:
+            unsaid[str(error)] += 1
+    return rows, unsaid
+
+
+def message_rows(path: Path, *, vision: bool) -> Iterator[dict[str, Any]]:
+    """Rows of `{prompt, completion, images}` from JSON lines; `images` are paths beside the file.
+
+    DataError that names the line: no JSON, a part missing, pictures that do not fit their marks, a path that leads out.
+    """
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        place = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise DataError(f"is no JSON: {error}", place=place) from error
+        if not isinstance(row, dict) or not row.get("prompt") or not row.get("completion"):
+            raise DataError("wanted an object with `prompt` and `completion`, neither empty", place=place)
+        for name in ("prompt", "completion"):
+            if not isinstance(row[name], list) or not all(isinstance(m, dict) and "role" in m for m in row[name]):
+                raise DataError(f"`{name}` is no list of messages such as {{role, content}}", place=place)
+        names = row.get("images") or []
+        marks = chat.check_pictures([*row["prompt"], *row["completion"]], len(names))
+        if not marks.keep:
+            raise DataError(f"{marks.reason}: {len(names)} pictures, {marks.rendered} marks in user turns", place=place)
+        if names and not vision:
+            raise DataError("it has pictures, and the base model takes none", place=place)
+        yield {**row, "images": [{"bytes": _beside(path, name, place), "path": None} for name in names]}
+
+
+def _beside(path: Path, name: object, place: str) -> bytes:
+    """The bytes of a picture that a row names; DataError where the path leads out of the rows' folder or nowhere."""
+    folder = path.parent.resolve()
+    file = (folder / str(name)).resolve()
+    if not file.is_relative_to(folder) or not file.is_file():
+        raise DataError(f"the picture '{name}' is no file in {folder}", place=place)
+    return file.read_bytes()
+
+
+def task_rows(path: Path, loaded: Loaded) -> list[dict[str, Any]]:
+    """Task rows with their prompts as tokens. DataError for a file without rows, and for a line that is none."""
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            text = loaded.processor.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True)
+            rows.append({"id": f"{row['family']}/{row['seed']}", **row})
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise DataError(
+                f"is no task row; wanted JSON with prompt, family and seed ({type(error).__name__}: {error})",
+                place=f"{path}:{number}",
+            ) from error
+        rows[-1]["prompt_ids"] = loaded.tokenizer(text, add_special_tokens=False)["input_ids"]
+    if not rows:
+        raise DataError("holds no task row", place=str(path))
+    return rows
+
+
+def with_answers_only(
+    rows: Sequence[dict[str, Any]], loaded: Loaded, max_tokens: int
+) -> tuple[list[dict[str, Any]], int]:
+    """The rows that fit whole, and how many did not: pictures and answers are never cut.
+
+    NothingToLearn for a row whose answer has no token: it would train on nothing, silently.
+    """
+    kept, dropped = [], 0
+    for row in rows:
+        if not loaded.tokenizer(_answer(row), add_special_tokens=False)["input_ids"]:
+            raise chat.NothingToLearn(
+                "its answer has no token, so there is nothing to learn", place=str(row.get("id", "a row"))
+            )
+        if token_count(row, loaded) > max_tokens:
+            dropped += 1
+        else:
+            kept.append(row)
+    return kept, dropped
+
+
+def _answer(row: Mapping[str, Any]) -> str:
+    """The text of a row's one answer. DataError for several: all that stands in a completion is trained on."""
+    messages = row["completion"]
+    if [message.get("role") for message in messages] != ["assistant"]:
+        roles = ", ".join(str(message.get("role")) for message in messages)
+        raise DataError(
+            f"its completion is {roles}; wanted one assistant message, earlier turns belong into the prompt",
+            place=str(row.get("id", "a row")),
+        )
+    content = messages[0].get("content") or ""
+    text = content if isinstance(content, str) else "".join(str(part.get("text", "")) for part in content)
+    return text.strip()
+
+
+def token_count(row: Mapping[str, Any], loaded: Loaded) -> int:
+    """Tokens of a row, pictures and answer included; no picture is encoded where the processor can do without."""
+    text = loaded.processor.apply_chat_template([*row["prompt"], *row["completion"]], tokenize=False)
+    pictures = [p["bytes"] for p in row.get("images") or ()] if loaded.vision else []
+    if pictures and not hasattr(loaded.processor, "_get_num_multimodal_tokens"):
+        return len(loaded.processor(text=[text], images=[list(map(pillow, pictures))])["input_ids"][0])
+    count = len(loaded.tokenizer(text, add_special_tokens=False)["input_ids"])
+    if pictures:
+        sizes = [image.header(data)[:0:-1] for data in pictures]  # (height, width)
+        count += sum(loaded.processor._get_num_multimodal_tokens(image_sizes=sizes).num_image_tokens) - len(pictures)
+    return count
+
+
+def pillow(data: bytes) -> Any:
+    """A picture as the processors take it, transparency over white."""
+    from PIL import Image as Pillow
+
+    return Pillow.fromarray(image.rgb(data))

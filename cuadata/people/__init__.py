@@ -1,0 +1,1 @@
+"""A person at a page: heard, turned into steps, secrets kept out."""

@@ -1,0 +1,1 @@
+"""Many attempts: rollouts, checks of environments, plans, curricula."""

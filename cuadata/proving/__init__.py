@@ -1,0 +1,1 @@
+"""What shows that labels hold: faults put in, pages rendered again, people's reviews."""

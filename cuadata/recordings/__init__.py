@@ -1,0 +1,1 @@
+"""Recordings on disk, part by part. `cuadata.recording` is its face."""

@@ -1,0 +1,1 @@
+"""What runs and logged answers are worth. `cuadata.scoring` is its face."""

@@ -1,0 +1,117 @@
+"""Two runs side by side on the items that both have: paired tests, per criterion and per variant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec import to_builtins
+
+from cuadata.errors import CallError, DataError
+from cuadata.scores import runs
+from cuadata.scores.runs import Run
+from cuadata.statistics import paired
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One item of a run, as comparisons see it."""
+
+    id: str
+    cluster: str
+    variant: str
+    exact: bool
+    default: bool
+
+
+def outcomes(folder: Path) -> tuple[Run, dict[str, Outcome]]:
+    """The run and its items by id. DataError where it holds none, or an item that nobody judged."""
+    run = runs.header(folder)
+    found = _answers(folder) if run.kind == "answers" else _episodes(folder)
+    if not found:
+        raise DataError("the run holds no episode and no answer yet", place=str(folder))
+    return run, {one.id: one for one in found}
+
+
+def _answers(folder: Path) -> list[Outcome]:
+    return [Outcome(a.id, a.cluster, a.variant, a.success, a.success) for a in runs.answers(folder)]
+
+
+def _episodes(folder: Path) -> list[Outcome]:
+    return [
+        Outcome(e.id, e.cluster or f"{e.family}/{e.seed}", "", e.success is True, e.default is True)
+        for e in runs.episodes(folder)
+    ]
+
+
+def compare(
+    first: Path, second: Path, *, confidence: float = 0.95, samples: int = 10_000, seed: int = 0
+) -> dict[str, Any]:
+    """Everything that `cuadata compare --json` says, as plain values: the second run against the first.
+
+    Only items that both runs have are paired; how many each has alone is said. DataError where they share none, or where
+    one scores with another tolerance than the other: such rates do not compare.
+    """
+    run_a, held_a = outcomes(first)
+    run_b, held_b = outcomes(second)
+    if run_a.tolerance != run_b.tolerance:
+        raise DataError(
+            f"{first} allows {run_a.tolerance:g} px around a box and {second} {run_b.tolerance:g} px; score both alike"
+        )
+    shared = [key for key in held_a if key in held_b]
+    if not shared:
+        raise DataError(f"{first} and {second} share no item: they are of {run_a.what} and {run_b.what}")
+    pairs = [(held_a[key], held_b[key]) for key in shared]
+    settings: dict[str, Any] = {"confidence": confidence, "samples": samples, "seed": seed}
+    variants = sorted({a.variant for a, _ in pairs})
+    return {
+        "first": run_a.name,
+        "second": run_b.name,
+        "what": run_a.what,
+        "tolerance_px": run_a.tolerance,
+        "shared": len(shared),
+        "only_first": len(held_a) - len(shared),
+        "only_second": len(held_b) - len(shared),
+        "same_test_set": run_a.items == run_b.items,
+        "exact": _paired(pairs, "exact", settings),
+        "default": _paired(pairs, "default", settings) if run_a.kind == "episodes" else None,
+        "by_variant": {
+            v: _paired([p for p in pairs if p[0].variant == v], "exact", settings)
+            for v in variants
+            if len(variants) > 1
+        },
+        "confidence": confidence,
+        "bootstrap": {"samples": samples, "seed": seed},
+    }
+
+
+def save(folder: Path, result: dict[str, Any], *, force: bool = False) -> None:
+    """Write a comparison's result. CallError where the folder holds something and `force` is not set."""
+    if folder.exists() and any(folder.iterdir()) and not force:
+        raise CallError(f"{folder} is not empty; give another folder, or --force")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / runs.RESULT).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+
+
+def _paired(pairs: Sequence[tuple[Outcome, Outcome]], criterion: str, settings: dict[str, Any]) -> dict[str, Any]:
+    found = paired.compare(
+        [getattr(a, criterion) for a, _ in pairs],
+        [getattr(b, criterion) for _, b in pairs],
+        [a.cluster for a, _ in pairs],
+        **settings,
+    )
+    plain: dict[str, Any] = to_builtins(found)
+    return {**plain, "verdict": verdict(found)}
+
+
+def verdict(found: paired.Comparison, *, alpha: float = 0.05) -> str:
+    """The comparison in one sentence, which names what the sample could not have shown."""
+    points = f"{abs(100 * found.difference):.1f} points"
+    if found.mcnemar.p < alpha:
+        return f"the second run {'gains' if found.difference > 0 else 'loses'} {points}, p = {found.mcnemar.p:.2g}"
+    if found.smallest is None:
+        return f"no difference shown ({points}); {found.n} items are too few to show any"
+    return f"no difference shown ({points}); this sample shows {100 * found.smallest:.1f} points or more"

@@ -1,0 +1,231 @@
+"""Logged grounding answers scored against a gold set: accuracy by variant, where the misses went, what flipped."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from msgspec import to_builtins
+
+from cuadata import scoring
+from cuadata.contracts import Format, Gold
+from cuadata.errors import DataError
+from cuadata.scores import misses, predictions
+from cuadata.scores.misses import Miss
+from cuadata.scores.predictions import Answered, Matched
+from cuadata.statistics import voting
+from cuadata.statistics.intervals import Rate, rate
+from cuadata.types import Axis, BBox, Point
+
+#: Targets by the square root of their area, CSS px: upper edges of the bins.
+SIZES = ((16.0, "under 16 px"), (32.0, "16 to 32 px"), (64.0, "32 to 64 px"), (float("inf"), "64 px and over"))
+Trivial = Literal["nothing", "random point", "screen centre", "reference", "oracle"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """One question with its answer's score."""
+
+    id: Annotated[str, "id of the question"]
+    item: Annotated[str, "joins the variants of one question"]
+    cluster: Annotated[str, "screenshot or task, for the bootstrap"]
+    variant: Annotated[str, "how the page was changed"]
+    kind: Annotated[str, "kind of instruction"]
+    relation: Annotated[str | None, "side that the instruction states"]
+    axes: Annotated[tuple[Axis, ...], "what was varied"]
+    size: Annotated[str, "bin of the target's size"]
+    point: Annotated[Point | None, "where it clicked, CSS px"]
+    success: Annotated[bool, "the point lies in the target's box"]
+    failure: Annotated[str | None, "why the answer could not be read; None where it could"]
+    miss: Annotated[Miss | None, "class of the miss; None for a hit, or where no stated relation holds"]
+    taxonomy: Annotated[bool, "the stated relation holds, so that misses have a class"]
+    edge_px: Annotated[float | None, "distance to the box, CSS px; None without a point"]
+    centre_px: Annotated[float | None, "distance to the middle of the box, CSS px; None without a point"]
+    samples: Annotated[int, "texts that the answer was made from"] = 1
+    consistency: Annotated[float | None, "share of samples that agree; None for a single one"] = None
+
+
+def score(
+    answered: Answered,
+    format: Format,
+    *,
+    tolerance: float = 0.0,
+    vote: int | None = None,
+    frame: str | None = None,
+) -> Scored:
+    """One question. With `vote` its first so many texts vote on a region; without it a question has one text.
+
+    DataError where there are more texts than are used, or fewer than the vote wants.
+    """
+    gold = answered.gold
+    wanted = vote or 1
+    if len(answered.texts) < wanted or (vote is None and len(answered.texts) > 1):
+        raise DataError(
+            f"{len(answered.texts)} texts, but {wanted} wanted; --vote K joins K samples of a question into one answer",
+            place=gold.task.id,
+        )
+    seen = predictions.view(gold, frame)
+    readings = [predictions.read(text, format, seen) for text in answered.texts[:wanted]]
+    if vote is None:
+        return _scored(gold, readings[0].point, readings[0].failure, tolerance)
+    agreed = voting.vote([r.point for r in readings], viewport=gold.task.viewport)
+    failure = readings[0].failure if all(r.failure is not None for r in readings) else None
+    return _scored(gold, agreed.point, failure, tolerance, vote, agreed.consistency)
+
+
+def _scored(
+    gold: Gold,
+    point: Point | None,
+    failure: str | None,
+    tolerance: float,
+    samples: int = 1,
+    consistency: float | None = None,
+) -> Scored:
+    right = scoring.hit(point, gold.target, tolerance)
+    taxonomy = gold.holds is True
+    return Scored(
+        id=gold.task.id,
+        item=gold.task.pair_id or gold.task.id,
+        cluster=gold.cluster or gold.task.id,
+        variant=gold.variant,
+        kind=gold.kind,
+        relation=gold.task.relation,
+        axes=gold.task.axes,
+        size=size_bin(gold.target),
+        point=point,
+        success=right,
+        failure=failure,
+        miss=None if right or not taxonomy else _miss(gold, point, failure),
+        taxonomy=taxonomy,
+        edge_px=None if point is None else scoring.edge_error(point, gold.target),
+        centre_px=None if point is None else scoring.centre_error(point, gold.target),
+        samples=samples,
+        consistency=consistency,
+    )
+
+
+def _miss(gold: Gold, point: Point | None, failure: str | None) -> Miss:
+    if point is None:
+        return "no_point" if failure is None else "unread"
+    return misses.classify(
+        point, gold.references, gold.task.relation, viewport=gold.task.viewport, candidates=gold.candidates
+    )
+
+
+def size_bin(box: BBox) -> str:
+    """The bin of `SIZES` that a target falls into, by the square root of its area."""
+    side = max(box.area, 0.0) ** 0.5
+    return next(name for edge, name in SIZES if side < edge)
+
+
+def trivial(gold: Gold, name: Trivial) -> Point | None:
+    """What a policy that looks at nothing would click; `random point` is drawn from the question's id."""
+    if name == "random point":
+        draw = random.Random(gold.task.id)
+        return Point(draw.uniform(0, gold.task.viewport.width), draw.uniform(0, gold.task.viewport.height))
+    if name == "screen centre":
+        return Point(gold.task.viewport.width / 2, gold.task.viewport.height / 2)
+    if name == "reference":
+        return gold.references[0].center if gold.references else None
+    return gold.target.center if name == "oracle" else None
+
+
+def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> dict[str, Any]:
+    """Everything that `cuadata evaluate --json` says of a predictions file, as plain values.
+
+    Accuracy counts a parse failure as not right, and beside it. `misses` looks only at rows whose reference stands in the
+    relation that the instruction states; its shares are of all such rows that were not hit. `strict_pairs` is the share of
+    items of which every member is right: all variants of a step, or all members of a minimal pair.
+    """
+    variants = list(dict.fromkeys(r.variant for r in rows))
+    return {
+        "tolerance_px": tolerance,
+        **_accuracy(rows),
+        "unread": dict(sorted(Counter(predictions.kind_of(r.failure) for r in rows if r.failure).items())),
+        "missing": len(matched.missing),
+        "unknown": len(matched.unknown),
+        "reworded": matched.reworded,
+        "by_variant": {v: _accuracy([r for r in rows if r.variant == v]) for v in variants},
+        "by_instruction": _by(rows, lambda r: [r.kind]),
+        "by_relation": _by(rows, lambda r: [r.relation] if r.relation else []),
+        "by_size": {name: held for _, name in SIZES if (held := _by(rows, lambda r: [r.size]).get(name))},
+        "by_axis": _axes(rows),
+        "flips": _flips(rows, variants),
+        "worst_variant": _worst(rows, variants),
+        "strict_pairs": to_builtins(scoring.strict((r.item, r.success) for r in rows)),
+        "trivial": _trivial([a.gold for a in matched.answered], tolerance),
+    }
+
+
+def _accuracy(rows: Sequence[Scored]) -> dict[str, Any]:
+    right = rate([r.success for r in rows])
+    found: dict[str, Any] = {
+        "n": right.n,
+        "accuracy": right.rate,
+        "interval": right.interval,
+        "parse_failures": sum(r.failure is not None for r in rows),
+        "no_point": sum(r.failure is None and r.point is None for r in rows),
+        "centre_error_px": to_builtins(scoring.distances(r.centre_px for r in rows if r.centre_px is not None)),
+        "miss_distance_px": to_builtins(
+            scoring.distances(r.edge_px for r in rows if r.edge_px is not None and not r.success)
+        ),
+    }
+    if any(r.samples > 1 for r in rows):
+        held = [r.consistency for r in rows if r.consistency is not None]
+        found["consistency"] = sum(held) / len(held)
+    told = [r for r in rows if r.taxonomy]
+    if told:
+        found["misses"] = _misses(told)
+    return found
+
+
+def _misses(rows: Sequence[Scored]) -> dict[str, Any]:
+    found = misses.table(r.miss for r in rows)
+    return {"rows": found.rows, "n": found.n, **{name: to_builtins(share) for name, share in found.classes.items()}}
+
+
+def _by(rows: Iterable[Scored], keys: Callable[[Scored], Iterable[str]]) -> dict[str, Any]:
+    groups: dict[str, list[bool]] = {}
+    for row in rows:
+        for key in keys(row):
+            groups.setdefault(key, []).append(row.success)
+    return {key: accuracy(rate(rights)) for key, rights in sorted(groups.items())}
+
+
+def accuracy(found: Rate) -> dict[str, Any]:
+    """A rate under the names that tables use."""
+    return {"n": found.n, "accuracy": found.rate, "interval": found.interval}
+
+
+def _axes(rows: Sequence[Scored]) -> dict[str, Any]:
+    names = sorted({axis.name for row in rows for axis in row.axes})
+    return {name: _by(rows, functools.partial(_values, name)) for name in names}
+
+
+def _values(axis: str, row: Scored) -> list[str]:
+    return [a.value for a in row.axes if a.name == axis]
+
+
+def _flips(rows: Sequence[Scored], variants: Sequence[str]) -> dict[str, Any]:
+    """Each variant against the unchanged page, or against the first where there is none."""
+    if len(variants) < 2:
+        return {}
+    base = "original" if "original" in variants else variants[0]
+    by = {v: {r.item: r.success for r in rows if r.variant == v} for v in variants}
+    return {v: {"against": base, **to_builtins(scoring.flips(by[base], by[v]))} for v in variants if v != base}
+
+
+def _worst(rows: Sequence[Scored], variants: Sequence[str]) -> dict[str, Any] | None:
+    found = scoring.worst({v: [r.success for r in rows if r.variant == v] for v in variants})
+    return None if found is None else {"variant": found[0], **accuracy(found[1])}
+
+
+def _trivial(golds: Sequence[Gold], tolerance: float) -> dict[str, Any]:
+    names: list[Trivial] = ["nothing", "random point", "screen centre", "reference", "oracle"]
+    if not any(g.references for g in golds):
+        names.remove("reference")
+    return {n: accuracy(rate([scoring.hit(trivial(g, n), g.target, tolerance) for g in golds])) for n in names}

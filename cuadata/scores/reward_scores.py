@@ -1,0 +1,236 @@
+"""Rewards scored offline on logged answers: what a reward would have paid, before anything is trained on it.
+
+Beside each reward stands a random one, drawn for the same answers: a reward that ranks hits no better, or spreads its
+groups no more usefully, has nothing to teach.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cuadata.contracts import Gold
+from cuadata.errors import CallError, DataError
+from cuadata.registry import rewards
+from cuadata.scores import evaluation, predictions
+from cuadata.statistics import groups
+
+#: Columns that name the group of an answer, the first that is there.
+GROUPS: Final = ("group", "group_id", "prompt_id", "task_id", "id")
+RANDOM: Final = "random"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One prompt: every answer to it, and the columns that a reward judges by."""
+
+    group: Annotated[str, "name of the prompt"]
+    answers: Annotated[tuple[str, ...], "the model's texts"]
+    columns: Annotated[Mapping[str, Any], "target, sizes, frame, format, ..."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What one reward pays over a file."""
+
+    name: Annotated[str, "the reward"]
+    n: Annotated[int, "answers"]
+    left_out: Annotated[int, "prompts without a column that this reward judges by"]
+    mean: Annotated[float, "mean"]
+    std: Annotated[float, "standard deviation, n - 1 in the denominator"]
+    quantiles: Annotated[tuple[float, ...], "minimum, quartiles, maximum"]
+    zero: Annotated[float, "share of answers paid exactly 0"]
+    groups: Annotated[int, "groups of two answers or more"]
+    without_spread: Annotated[float | None, "share of those groups in which every reward is the same; None: no groups"]
+    group_std: Annotated[float | None, "mean standard deviation inside a group; None: no groups"]
+    ranks_hits: Annotated[float | None, "chance that a hit is paid more than a miss (AUC); None without both"]
+
+
+def from_gold(path: Path, gold: str, form: str, *, frame: str | None = None, kind: str | None = None) -> list[Case]:
+    """The cases of a predictions file against a gold set, NAME:PATH. Raises as `evaluation.answers`."""
+    _, golds = evaluation.gold_set(gold)
+    matched = predictions.match(predictions.lines(path), golds, kind=kind)
+    return [
+        Case(group=one.gold.task.id, answers=one.texts, columns=_columns(one.gold, form, frame))
+        for one in matched.answered
+    ]
+
+
+def _columns(gold: Gold, form: str, frame: str | None) -> dict[str, Any]:
+    return {
+        "format": form,
+        "target": gold.target,
+        "references": gold.references,
+        "candidates": gold.candidates,
+        "relation": gold.task.relation,
+        "image_size": gold.image,
+        "viewport_size": gold.task.viewport,
+        "frame": frame or gold.frame,
+    }
+
+
+def from_rows(path: Path, form: str, *, frame: str | None = None) -> list[Case]:
+    """The cases of a predictions file whose lines hold their own columns. Lines of one group are one case.
+
+    A line's group is its `group`, `group_id`, `prompt_id`, `task_id` or `id`; a line without one is a group of its own.
+    DataError for a line without a text, and for a file without lines.
+    """
+    found: dict[str, Case] = {}
+    for place, row in predictions.lines(path):
+        group = next((str(row[name]) for name in GROUPS if row.get(name) is not None), place)
+        texts = predictions.texts(row, place)
+        held = found.get(group)
+        columns = {**row, "format": row.get("format", form), **({"frame": frame} if frame else {})}
+        answers = texts if held is None else (*held.answers, *texts)
+        found[group] = Case(group=group, answers=answers, columns=held.columns if held else columns)
+    if not found:
+        raise DataError("holds no predictions", place=str(path))
+    return list(found.values())
+
+
+def score(cases: Sequence[Case], names: Sequence[str], *, seed: int = 0, **thresholds: Any) -> tuple[Score, ...]:
+    """Every reward over the cases, and a random one at the end.
+
+    Prompts without a column that a reward judges by, such as those that state no relation, are left out of its line and
+    counted. Where it can judge none of them its error is raised, as every other error is. Thresholds go to the rewards
+    that have them.
+    """
+    hits = [_hits(case) for case in cases]
+    table = [_line_of(name, cases, hits, thresholds) for name in names]
+    draw = random.Random(seed)
+    chance = [[draw.random() for _ in case.answers] for case in cases]
+    return (*table, _score(RANDOM, chance, hits))
+
+
+def _line_of(
+    name: str, cases: Sequence[Case], hits: Sequence[Sequence[bool] | None], thresholds: Mapping[str, Any]
+) -> Score:
+    paid: list[Sequence[float]] = []
+    marks: list[Sequence[bool] | None] = []
+    lacking: CallError | None = None
+    for case, hit in zip(cases, hits, strict=True):
+        try:
+            paid.append(_paid(name, case, thresholds))
+            marks.append(hit)
+        except CallError as error:  # a column is missing
+            lacking = error
+    if lacking is not None and not paid:
+        raise lacking
+    return _score(name, paid, marks, left_out=len(cases) - len(paid))
+
+
+def _paid(name: str, case: Case, thresholds: Mapping[str, Any]) -> list[float]:
+    known = {key: value for key, value in thresholds.items() if key in _parameters(rewards[name])}
+    columns = {**case.columns, "group": case.answers, **known}
+    return [float(rewards[name](answer, **columns)) for answer in case.answers]
+
+
+def _parameters(reward: Callable[..., Any]) -> set[str]:
+    import inspect
+
+    return {name for name, p in inspect.signature(reward).parameters.items() if p.kind is p.KEYWORD_ONLY}
+
+
+def _hits(case: Case) -> list[bool] | None:
+    """Which answers hit the target; None for rows without one, such as rollouts that carry only an outcome."""
+    if case.columns.get("target", case.columns.get("bbox")) is None:
+        return None
+    return [rewards["point_in_box"](answer, **case.columns) > 0 for answer in case.answers]
+
+
+def _score(
+    name: str, paid: Sequence[Sequence[float]], hits: Sequence[Sequence[bool] | None], *, left_out: int = 0
+) -> Score:
+    values = [value for group in paid for value in group]
+    if not values:
+        raise DataError("there are no answers to score")
+    shared = [group for group in paid if len(group) > 1]
+    spread = groups.spread({str(at): group for at, group in enumerate(shared)})
+    judged = [
+        (v, h) for group, marks in zip(paid, hits, strict=True) if marks for v, h in zip(group, marks, strict=True)
+    ]
+    return Score(
+        name=name,
+        n=len(values),
+        left_out=left_out,
+        mean=math.fsum(values) / len(values),
+        std=statistics.stdev(values) if len(values) > 1 else 0.0,
+        quantiles=_quantiles(values),
+        zero=sum(v == 0 for v in values) / len(values),
+        groups=len(shared),
+        without_spread=spread.fraction if shared else None,
+        group_std=math.fsum(map(statistics.stdev, shared)) / len(shared) if shared else None,
+        ranks_hits=auc(judged),
+    )
+
+
+def _quantiles(values: Sequence[float]) -> tuple[float, ...]:
+    held = sorted(values)
+    cuts = statistics.quantiles(held, n=4, method="inclusive") if len(held) > 1 else held * 3
+    return (held[0], *cuts, held[-1])
+
+
+def auc(judged: Iterable[tuple[float, bool]]) -> float | None:
+    """Chance that a hit is paid more than a miss, ties counting half (area under the ROC curve, by ranks); None without
+    a hit and a miss."""
+    held = sorted(judged)
+    number = sum(hit for _, hit in held)
+    misses = len(held) - number
+    if not number or not misses:
+        return None
+    total, at = 0.0, 0
+    while at < len(held):
+        end = at
+        while end < len(held) and held[end][0] == held[at][0]:
+            end += 1
+        total += sum(hit for _, hit in held[at:end]) * (at + 1 + end) / 2  # the mean rank of the ties
+        at = end
+    return (total - number * (number + 1) / 2) / (number * misses)
+
+
+def show(
+    path: Path,
+    names: str,
+    form: str,
+    *,
+    gold: str = "",
+    frame: str | None = None,
+    kind: str | None = None,
+    seed: int = 0,
+    as_json: bool = False,
+) -> None:
+    """Score and print: a table on stderr, or one object on stdout."""
+    from msgspec import to_builtins
+
+    from cuadata.reporting import printing
+
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if not wanted:
+        raise CallError(f"say which rewards to score; there are: {', '.join(rewards.names())}")
+    cases = from_gold(path, gold, form, frame=frame, kind=kind) if gold else from_rows(path, form, frame=frame)
+    found = score(cases, wanted, seed=seed)
+    if as_json:
+        printing.data({"predictions": path.name, "format": form, "rewards": to_builtins(found)})
+    head = ["reward", "n", "mean", "median", "0", "no spread", "std in group", "ranks hits"]
+    printing.table(f"Rewards of {path.name} ({len(cases)} prompts)", head, [_line(one) for one in found])
+
+
+def _line(one: Score) -> list[str]:
+    share = "-" if one.without_spread is None else f"{100 * one.without_spread:.1f} %"
+    inside = "-" if one.group_std is None else f"{one.group_std:.3f}"
+    ranks = "-" if one.ranks_hits is None else f"{one.ranks_hits:.3f}"
+    return [
+        one.name,
+        str(one.n),
+        f"{one.mean:.3f}",
+        f"{one.quantiles[2]:.3f}",
+        f"{100 * one.zero:.1f} %",
+        share,
+        inside,
+        ranks,
+    ]

@@ -1,0 +1,215 @@
+"""Choosing what to train on: the informative middle of a model's own rollouts, then a spread over kinds of example."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cuadata import registry, schema, scoring
+from cuadata.contracts import Format, Gold
+from cuadata.errors import CallError
+from cuadata.scores import difficulty, predictions
+from cuadata.scores.difficulty import Rollouts
+from cuadata.statistics.intervals import Interval
+from cuadata.types import Keep
+
+By = Literal["hit_rate", "consistency"]
+SELECTED, DROPPED, MADE_BY = "selected.jsonl", "dropped.jsonl", "select.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What became of one question."""
+
+    id: Annotated[str, "id of the question or row"]
+    keep: Annotated[Keep, "yes, no, or unsure: a check could still vouch for it"]
+    reason: Annotated[str | None, "a word of `cuadata.reasons`, or over_cap where its cluster was full"]
+    hits: Annotated[int, "samples that hit the target"]
+    n: Annotated[int, "samples"]
+    rate: Annotated[float | None, "hits by samples"]
+    interval: Annotated[Interval | None, "Wilson interval of the hit rate"]
+    unread: Annotated[int, "samples that could not be read"]
+    consistency: Annotated[float | None, "share of samples in the winning region of a vote; needs no label"]
+    vouched_by: Annotated[tuple[str, ...], "checks that confirm the label"]
+    cluster: Annotated[
+        tuple[str, ...], "what it counts as alike with: page, role, relation or kind, size of the target"
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What to keep."""
+
+    low: Annotated[float, "lowest hit rate, or consistency, that is kept"] = difficulty.LOW
+    high: Annotated[float, "highest"] = difficulty.HIGH
+    by: Annotated[By, "what the bounds are of"] = "hit_rate"
+    cap: Annotated[int | None, "most questions of one cluster"] = None
+    limit: Annotated[int | None, "most questions in all"] = None
+    seed: Annotated[int, "decides within a cluster"] = 0
+    tolerance: Annotated[float, "slack around a target, CSS px"] = 0.0
+    samples: Annotated[int | None, "samples to use of each question; None: all there are"] = None
+    trust_relation: Annotated[bool, "a relation that holds by geometry vouches for a label"] = True
+
+
+def bounds(text: str) -> tuple[float, float]:
+    """`LOW:HIGH` as two shares. CallError where it is none."""
+    low, _, high = text.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        raise CallError(f"'{text}' are no bounds; write LOW:HIGH, as in 0.125:0.875") from None
+    if not 0 <= found[0] <= found[1] <= 1:
+        raise CallError(f"no rate lies from {found[0]} to {found[1]}; bounds with 0 <= LOW <= HIGH <= 1 are wanted")
+    return found
+
+
+def select(
+    path: Path,
+    golds: Sequence[Gold],
+    format: str,
+    limits: Limits,
+    *,
+    second: Path | None = None,
+    second_format: str = "",
+) -> tuple[Chosen, ...]:
+    """Judge every question that the predictions answer, then spread the kept ones over their clusters.
+
+    `second` is another model's predictions, read by `second_format` (the same format where empty): a question that it
+    hits has its label vouched for. What no rollout of the first model hits is kept on such a word only.
+    """
+    reader = _format(format)
+    matched = predictions.match(predictions.lines(path), golds)
+    vouching = _hit_by(second, golds, _format(second_format or format), limits) if second is not None else frozenset()
+    judged: dict[str, Chosen] = {}
+    for one in matched.answered:
+        words = difficulty.vouchers(one.gold, vouching)
+        held = difficulty.rollouts(
+            one,
+            reader,
+            samples=limits.samples,
+            tolerance=limits.tolerance,
+            vouched_by=[w for w in words if w != "relation" or limits.trust_relation],
+        )
+        judged[held.id] = _chosen(one.gold, held, limits)
+    kept = {name: one.cluster for name, one in judged.items() if one.keep == "yes"}
+    spread = set(difficulty.diverse(kept, limit=limits.limit, cap=limits.cap, seed=limits.seed))
+    return tuple(_over_cap(one) if name in kept and name not in spread else one for name, one in judged.items())
+
+
+def _format(name: str) -> Format:
+    if name not in registry.formats:
+        raise CallError(f"no format is named '{name}'; there are: {', '.join(registry.formats.names())}")
+    return registry.formats[name]
+
+
+def _hit_by(path: Path, golds: Sequence[Gold], format: Format, limits: Limits) -> frozenset[str]:
+    """Questions that another model hits with its first answer."""
+    found = set()
+    for one in predictions.match(predictions.lines(path), golds).answered:
+        point = predictions.read(one.texts[0], format, predictions.view(one.gold)).point
+        if scoring.hit(point, one.gold.target, limits.tolerance):
+            found.add(one.gold.task.id)
+    return frozenset(found)
+
+
+def _chosen(gold: Gold, held: Rollouts, limits: Limits) -> Chosen:
+    judge = difficulty.judge if limits.by == "hit_rate" else difficulty.label_free
+    judged = judge(held, low=limits.low, high=limits.high)
+    return Chosen(
+        id=held.id,
+        keep=judged.keep,
+        reason=judged.reason,
+        hits=held.hits,
+        n=held.n,
+        rate=held.rate,
+        interval=held.interval,
+        unread=held.unread,
+        consistency=held.consistency,
+        vouched_by=held.vouched_by,
+        cluster=difficulty.cluster(gold),
+    )
+
+
+def _over_cap(one: Chosen) -> Chosen:
+    return replace(one, keep="no", reason="over_cap")
+
+
+def summary(chosen: Sequence[Chosen], limits: Limits) -> dict[str, Any]:
+    """Counts of what was kept and why the rest was not, as plain values."""
+    held = [Rollouts(id=c.id, hits=c.hits, n=c.n) for c in chosen]
+    agreed = [c.consistency for c in chosen if c.consistency is not None]
+    return {
+        "judged": len(chosen),
+        "kept": sum(c.keep == "yes" for c in chosen),
+        "by": limits.by,
+        "bounds": [limits.low, limits.high],
+        "tolerance_px": limits.tolerance,
+        "reasons": dict(sorted(Counter(c.reason for c in chosen if c.reason is not None).items())),
+        "vouched": dict(
+            sorted(Counter(w for c in chosen if c.keep == "yes" and not c.hits for w in c.vouched_by).items())
+        ),
+        "hit_rates": difficulty.histogram(held),
+        "mean_consistency": sum(agreed) / len(agreed) if agreed else None,
+        "clusters": len({c.cluster for c in chosen if c.keep == "yes"}),
+    }
+
+
+def write_rows(source: Path, chosen: Sequence[Chosen], out: Path) -> list[Path]:
+    """The kept rows of a dataset as a dataset of their own, `out/CONFIG/SPLIT-...parquet`, each with its rollouts.
+
+    The rollouts stand in the provenance, where the gate `difficulty` reads them. Rows that were not judged, and configs
+    without an `id`, are left out.
+    """
+    import pyarrow.parquet as pq
+
+    from cuadata.building.shards import Writer
+
+    kept = {c.id: c for c in chosen if c.keep == "yes"}
+    written: list[Path] = []
+    groups: dict[tuple[Path, str], list[Path]] = {}
+    for file in sorted(source.rglob("*.parquet")) if source.is_dir() else [source]:
+        groups.setdefault((file.parent, file.name.split("-")[0]), []).append(file)
+    for (folder, split), files in groups.items():
+        config = folder.name if source.is_dir() and folder != source else ""
+        if not _has(files, kept):
+            continue
+        (out / config).mkdir(parents=True, exist_ok=True)
+        with Writer(pq.ParquetFile(files[0]).schema_arrow, out / config, split) as writer:
+            for file in files:
+                for batch in pq.ParquetFile(file).iter_batches(64):
+                    for row in batch.to_pylist():
+                        if row["id"] in kept:
+                            writer.add({**row, "provenance": _noted(row["provenance"], kept[row["id"]])})
+            written += writer.close()
+    return written
+
+
+def _has(files: Sequence[Path], kept: Mapping[str, Chosen]) -> bool:
+    """Whether any of the rows were kept; rejected rows have an id too, but no provenance."""
+    import pyarrow.parquet as pq
+
+    if not {"id", "provenance"} <= set(pq.ParquetFile(files[0]).schema_arrow.names):
+        return False
+    return any(id in kept for file in files for id in pq.read_table(file, columns=["id"])["id"].to_pylist())
+
+
+def _noted(provenance: str, one: Chosen) -> str:
+    held = Rollouts(
+        id=one.id, hits=one.hits, n=one.n, unread=one.unread, consistency=one.consistency, vouched_by=one.vouched_by
+    )
+    return difficulty.noted(provenance, held)
+
+
+def save(folder: Path, chosen: Sequence[Chosen], result: dict[str, Any], *, force: bool = False) -> None:
+    """Write what was kept, what was not, and the summary. CallError where the folder is not empty, without `force`."""
+    if folder.exists() and any(folder.iterdir()) and not force:
+        raise CallError(f"{folder} is not empty; give another folder, or --force")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, wanted in ((SELECTED, True), (DROPPED, False)):
+        lines = [schema.to_json(c) + b"\n" for c in chosen if (c.keep == "yes") is wanted]
+        (folder / name).write_bytes(b"".join(lines))
+    (folder / MADE_BY).write_text(json.dumps(result, indent=1) + "\n")

@@ -1,0 +1,1 @@
+"""Scripts of other tools, played and recorded step by step."""

@@ -1,0 +1,1 @@
+"""What two pictures and two states say of an action. `cuadata.effects` is its face."""

@@ -1,0 +1,1 @@
+"""What model families write, read as actions."""

@@ -1,0 +1,284 @@
+"""Points and boxes out of what a model says, in whatever notation: the numbers as written, in the model's own frame.
+
+The notations are tried from the most deliberate to the least: JSON with a key that names a place, point and box tags,
+calls, bracketed pairs, `x=.. y=..`, numbers behind a word such as `coordinates`, and two bare numbers where they are the whole answer. Of several in JSON or in calls
+the first is the answer, since those are steps to take one by one; of several in running text the last is, since what a
+model considers stands before what it settles on (GUI-Perturbed scores GTA1 so). A box stands for its centre.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from cuadata.contracts import ParseFailure, View
+from cuadata.geometry import Frame
+from cuadata.speaking import lenient
+from cuadata.speaking.grid import finite
+from cuadata.speaking.grid import of as grid_of
+from cuadata.types import BBox, Point
+
+#: Two numbers of a point, or the four of a box (left, top, right, bottom), as the model wrote them.
+Numbers = tuple[float, ...]
+
+_N = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_SEP = r"\s*[,;\s]\s*"
+_NUMBER = re.compile(rf"(?<![\w.]){_N}(?!\w|\.\d|%)")
+_THINK = r"(?:think(?:ing)?|thought|reasoning)>"
+_THOUGHT = re.compile(rf"<{_THINK}.*?</{_THINK}", re.DOTALL)
+_THOUGHT_END = re.compile(rf"</{_THINK}")
+#: A thought that never ends reaches to the first tool call: models forget the end mark and call all the same.
+_OPEN_THOUGHT = re.compile(rf"<{_THINK}.*?(?=<tool_call>|$)", re.DOTALL)
+_WIDE = str.maketrans("\uff08\uff09\uff0c\uff1b\uff1a\uff3b\uff3d", "(),;:[]")
+_MARKS = re.compile(r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id)\|>|<end_of_utterance>|\[EOS\]|</s>")
+_ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|$)|\b(?:final )?answer\s*:", re.DOTALL | re.IGNORECASE)
+_TAGS = re.compile(
+    r"<\|box_start\|>(.*?)<\|box_end\|>|<(point|box|bbox|click|coord|coordinate|loc)>(.*?)</\2>"
+    r'|<points?\s+x1?\s*=\s*"([^"]*)"\s+y1?\s*=\s*"([^"]*)"',
+    re.DOTALL | re.IGNORECASE,
+)
+_CALL = re.compile(r"\b[A-Za-z_][\w.]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+_BOXES = re.compile(
+    rf"[(\[]\s*[(\[]?\s*({_N})\s*,\s*({_N})\s*[)\]]?\s*,\s*[(\[]?\s*({_N})\s*,\s*({_N})\s*[)\]]?\s*[)\]]"
+    rf"|\(\s*({_N})\s*,\s*({_N})\s*\)\s*,\s*\(\s*({_N})\s*,\s*({_N})\s*\)"
+)
+_PAIRS = re.compile(rf"[(\[]\s*[\"']?({_N})[\"']?{_SEP}[\"']?({_N})[\"']?\s*[)\]]")
+_SPOKEN_BOX = re.compile(
+    rf"\b(?:top|upper)[- ]?left\b[^\d(\[]{{0,24}}[(\[]\s*({_N})\s*,\s*({_N})\s*[)\]]"
+    rf"[^(\[]{{0,40}}\b(?:bottom|lower)[- ]?right\b[^\d(\[]{{0,24}}[(\[]\s*({_N})\s*,\s*({_N})\s*[)\]]",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(rf"\s*[(\[][\s(\[]*{_N}(?:{_SEP}{_N}){{1,3}}[\s)\]]*\s*")
+_NAMED = re.compile(rf"\bx\s*[=:]\s*({_N})[\s,;]*(?:and\s+)?\by\s*[=:]\s*({_N})(?!\w|\.\d|%)", re.IGNORECASE)
+_PX = re.compile(r"(?<=\d)\s*px\b")
+_LABELLED = re.compile(
+    rf"\b(?:coordinates?|points?|position|location|click|tap|answer)(?:\s+(?:is|are|at|on))*\s*[:=]?\s*({_N})\s*,\s*({_N})"
+    r"(?!\w|\.\d|%|\s*,\s*\d)",
+    re.IGNORECASE,
+)
+_CORNERS = re.compile(r"\W+".join(rf"\b{name}\s*[=:]\s*({_N})" for name in ("x1", "y1", "x2", "y2")), re.IGNORECASE)
+_BARE = re.compile(rf"\s*({_N}){_SEP}({_N})\s*\.?\s*")
+#: Keys that name a place in JSON, in the order in which they are believed.
+_KEYS: Final = (
+    "point", "point_2d", "points", "coordinate", "coordinates", "position", "location", "click", "click_point", "center",
+    "start_box", "start_point", "bbox_2d", "bbox", "box_2d", "box", "bounding_box", "xy",
+)  # fmt: skip
+_DEEPER: Final = ("arguments", "action", "answer", "result", "output", "target", "parameters", "input", "element")
+
+
+def said(text: str) -> str:
+    """The part of a model's text that answers: without closed or broken-off thoughts and without end marks.
+
+    ParseFailure where nothing is left.
+    """
+    if "think" in text or "thought>" in text or "reasoning>" in text:
+        text = _OPEN_THOUGHT.sub("", _after_thoughts(text))
+    if "<|" in text or "</s>" in text or "[EOS]" in text or "<end_of" in text:
+        text = _MARKS.sub("", text)
+    if not text.strip():
+        raise ParseFailure("the answer is empty, or a thought that never ends")
+    return text
+
+
+def _after_thoughts(text: str) -> str:
+    """A text without its closed thoughts, and from the last end on whose beginning stands in the prompt."""
+    last = max((match.end() for match in _THOUGHT_END.finditer(text)), default=0)
+    return _THOUGHT_END.split(_THOUGHT.sub("", text[:last]))[-1] + text[last:]
+
+
+def answer(text: str) -> Numbers:
+    """The point or box that a text settles on. ParseFailure of kind no_action where it names none."""
+    found, last = _found(text)
+    if not found:
+        raise ParseFailure(f"no coordinates in {text.strip()!r:.80}")
+    return found[-1 if last else 0]
+
+
+def numbers(text: str) -> list[Numbers]:
+    """Every point or box of the most deliberate notation in a text, in order; empty where there is none."""
+    return _found(text)[0]
+
+
+def _found(text: str) -> tuple[list[Numbers], bool]:
+    """The places of the most deliberate notation, and whether the last of them is the answer."""
+    body = said(text)
+    if not body.isascii():
+        body = body.translate(_WIDE)
+    if "px" in body:
+        body = _PX.sub("", body)
+    answers = [m for m in _ANSWER.finditer(body)] if ":" in body or "<" in body else []
+    if answers:
+        end = answers[-1]
+        held = _in_any_notation(end[1] if end[1] is not None else body[end.end() :])
+        if held[0]:
+            return held
+    return _in_any_notation(body)
+
+
+def grounded(text: str) -> list[Numbers]:
+    """Places that a text gives in the grammar of grounding answers and in no other: JSON that names them, point and box
+    tags, or four or two bracketed numbers that are the whole answer. Empty for prose, whatever numbers it holds."""
+    return _json(text) or _tags(text) or (_brackets(text) if _WHOLE.fullmatch(text) else [])
+
+
+def _in_any_notation(text: str) -> tuple[list[Numbers], bool]:
+    for notation in (_json, _calls_or_tags, _brackets, _corners, _named, _labelled, _bare):
+        if held := notation(text):
+            return held, notation in _RUNNING or (notation is _calls_or_tags and not _calls(text))
+    return [], False
+
+
+def _json(text: str) -> list[Numbers]:
+    if "{" not in text:
+        return []
+    return [place for value in lenient.values(text) for place in _in_json(value)]
+
+
+def _in_json(value: Any) -> Iterator[Numbers]:
+    if isinstance(value, Mapping):
+        if (place := place_of(value)) is not None:
+            yield place
+            return
+        for key in _DEEPER:
+            if isinstance(value.get(key), (Mapping, list)):
+                yield from _in_json(value[key])
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, (Mapping, list)):
+                yield from _in_json(item)
+
+
+def place_of(value: Mapping[str, Any]) -> Numbers | None:
+    """The place that a mapping names under one of the usual keys, or as x and y; None where it names none."""
+    for key in _KEYS:
+        if key in value and (found := pair(value[key])) is not None:
+            return found
+    if "x" in value and "y" in value:
+        return pair([value["x"], value["y"]])
+    return None
+
+
+def pair(value: Any) -> Numbers | None:
+    """Two or four numbers from a list, a mapping of x and y, or a text that holds just them; None otherwise."""
+    if isinstance(value, Mapping):
+        if "x" in value and "y" in value:
+            return pair([value["x"], value["y"]])
+        corners = [value.get(k) for k in ("x1", "y1", "x2", "y2")]
+        return pair(corners) if None not in corners else None
+    if isinstance(value, str):
+        held = tuple(float(n) for n in _NUMBER.findall(_unpointed(value)))
+        return held if len(held) in (2, 4) else None
+    if isinstance(value, Sequence):
+        if len(value) == 1:
+            return pair(value[0])
+        if len(value) == 2 and all(
+            isinstance(item, (Sequence, Mapping)) and not isinstance(item, str) for item in value
+        ):
+            ends = [pair(item) for item in value]
+            joined = tuple(n for end in ends if end is not None for n in end)
+            return joined if len(joined) == 4 else None
+        held = tuple(n for item in value if (n := finite(item)) is not None)
+        return held if len(held) == len(value) and len(held) in (2, 4) else None
+    return None
+
+
+def _unpointed(text: str) -> str:
+    """A text without the tags around its numbers."""
+    return re.sub(r"<[^<>]*>", " ", text)
+
+
+def _tags(text: str) -> list[Numbers]:
+    if "<" not in text:
+        return []
+    found = []
+    for match in _TAGS.finditer(text):
+        inside = match[1] or match[3]
+        place = pair(inside) if inside is not None else pair([match[4], match[5]])
+        if place is not None:
+            found.append(place)
+    return found
+
+
+def _calls_or_tags(text: str) -> list[Numbers]:
+    """Places in calls, which may hold tags; else in tags alone."""
+    return _calls(text) or _tags(text)
+
+
+def _calls(text: str) -> list[Numbers]:
+    if "(" not in text:
+        return []
+    found = []
+    for match in _CALL.finditer(text):
+        inside = match[1]
+        named = _NAMED.search(inside)
+        place = (float(named[1]), float(named[2])) if named else pair(inside)
+        if place is None and (bracketed := _brackets(inside)):
+            place = bracketed[0]
+        if place is not None:
+            found.append(place)
+    return found
+
+
+def _brackets(text: str) -> list[Numbers]:
+    found: list[tuple[int, Numbers]] = []
+    covered: list[tuple[int, int]] = []
+    if text.count(",") >= 3:
+        for match in (*_BOXES.finditer(text), *_SPOKEN_BOX.finditer(text)):
+            found.append((match.start(), tuple(float(n) for n in match.groups() if n is not None)))
+            covered.append(match.span())
+    for match in _PAIRS.finditer(text):
+        if not any(start <= match.start() < end for start, end in covered):
+            found.append((match.start(), (float(match[1]), float(match[2]))))
+    return [place for _, place in sorted(found)]
+
+
+def _named(text: str) -> list[Numbers]:
+    return [(float(m[1]), float(m[2])) for m in _NAMED.finditer(text)]
+
+
+def _corners(text: str) -> list[Numbers]:
+    return [tuple(map(float, m.groups())) for m in _CORNERS.finditer(text)]
+
+
+def _labelled(text: str) -> list[Numbers]:
+    return [(float(m[1]), float(m[2])) for m in _LABELLED.finditer(text)]
+
+
+def _bare(text: str) -> list[Numbers]:
+    match = _BARE.fullmatch(text)
+    return [(float(match[1]), float(match[2]))] if match else []
+
+
+#: Notations of running text, in which the last place is the answer.
+_RUNNING: Final = (_brackets, _corners, _named, _labelled)
+
+
+def center(place: Numbers) -> tuple[float, float]:
+    """The point itself, or the middle of a box."""
+    if len(place) == 4:
+        return (place[0] + place[2]) / 2, (place[1] + place[3]) / 2
+    return place[0], place[1]
+
+
+def point(text: str, view: View, frame: Frame) -> Point:
+    """The point that a text names, CSS px. ParseFailure where it names none, or one off the picture.
+
+    `frame` is how the numbers count; `view.frame` overrides it.
+    """
+    return grid_of(view, frame).read_place(answer(text))
+
+
+def points(text: str, view: View, frame: Frame) -> tuple[Point, ...]:
+    """Every point of the text's most deliberate notation, in order, CSS px. ParseFailure for none or one off the picture."""
+    grid = grid_of(view, frame)
+    found = numbers(text)
+    if not found:
+        raise ParseFailure(f"no coordinates in {text.strip()!r:.80}")
+    return tuple(grid.read_place(place) for place in found)
+
+
+def box(text: str, view: View, frame: Frame) -> BBox | None:
+    """The box that a text names, CSS px; None where it names a point only. ParseFailure where it names neither."""
+    place = answer(text)
+    return grid_of(view, frame).read_box(*place) if len(place) == 4 else None

@@ -1,0 +1,31 @@
+"""Where a step stands in its trajectory: what came before it, and whether anything is missing between."""
+
+from __future__ import annotations
+
+from cuadata.rows import Candidate
+from cuadata.splitting.recovery import WITHOUT_INPUT
+from cuadata.types import Step, Trajectory
+
+
+def position(trajectory: Trajectory, step: Step) -> int | None:
+    """Where the step stands; None where it is not of this trajectory. Its index need not be its place: steps may miss."""
+    steps = trajectory.steps
+    if step.index < len(steps) and steps[step.index].index == step.index:
+        return step.index
+    return next((i for i, one in enumerate(steps) if one.index == step.index), None)
+
+
+def steps_before(candidate: Candidate) -> tuple[Step, ...] | None:
+    """The steps before this one, oldest first; None where the candidate came without its trajectory."""
+    if candidate.trajectory is None or candidate.step is None:
+        return None
+    at = position(candidate.trajectory, candidate.step)
+    return None if at is None else candidate.trajectory.steps[:at]
+
+
+def input_before(candidate: Candidate) -> Step | None:
+    """The input before this one; None for the first, and where that is not known."""
+    for step in reversed(steps_before(candidate) or ()):
+        if step.action.type not in WITHOUT_INPUT:
+            return step
+    return None

@@ -1,0 +1,1 @@
+"""Plain numbers: rates with intervals, paired tests, groups, votes."""

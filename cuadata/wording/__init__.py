@@ -1,0 +1,1 @@
+"""How elements and relations are said, and what such words mean."""
