@@ -121,7 +121,7 @@ def train(items: list[Item], *, epochs: int, seed: int, lr: float = 2e-3) -> Any
             odds = torch.log_softmax(head(one.pixels, torch.tensor(one.words)).flatten(), 0)
             loss = -odds[one.right.flatten()].mean()
             (loss / 8).backward()
-            total += float(loss)
+            total += float(loss.detach())
             if place % 8 == 0 or place == len(order):
                 optimiser.step()
                 optimiser.zero_grad()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import sys
@@ -61,8 +62,14 @@ def test_the_patch_head_learns_where_the_navy_box_is() -> None:
     """Boxes at places of their own, in every test picture another than in training: chance is 1 patch of 30."""
     from test_train_vision import example as row
 
+    from cuadata.rows import Grounding
+
+    def grounding(number: int) -> Grounding:
+        held = row(number)
+        return Grounding(**{one.name: getattr(held, one.name) for one in dataclasses.fields(held)})
+
     head = example("patch_head")
-    items = [head.item(row(number)) for number in range(10)]
+    items = [head.item(grounding(number)) for number in range(10)]
     assert all(one.right.any() for one in items)
     found = head.judge(head.train(items[::2], epochs=25, seed=0, lr=5e-3), items[1::2])
     assert found["rate"] > 3 * found["random_patch"], found

@@ -34,7 +34,7 @@ def test_recordings_give_rows_about_what_was_seen(tmp_path: Path) -> None:
     rows = made(tmp_path / "out", str(RECORDINGS))
     assert len(rows) > 30
     assert {"direct", "spatial"} <= {row.perspective for row in rows}
-    assert len({row.relation for row in rows}) > 6 and {"opposite"} <= {row.pair_kind for row in rows}
+    assert len({row.relation for row in rows}) > 6
     for row in rows:
         assert row.target is not None and row.target.bbox is not None and row.action.point is not None
         box, point = row.target.bbox, row.action.point

@@ -30,11 +30,18 @@ def in_example(example: Example) -> list[Sensitive]:
     """What is found in an example; its picture is not looked at."""
     if example.action.type == "type":
         return list(in_row(_plain(example)))
+    made_up = _made_up(example.seed_block)
     return [
         Sensitive(kind=found.kind, place=place, text=found.text)
         for place, text in _texts(example, "")
         for found in _found(text)
+        if found.kind not in made_up
     ]
+
+
+def _made_up(seed_block: str | None) -> tuple[str, ...]:
+    """Kinds that are not looked for: on a page that was made from a seed, passwords and codes are made up too."""
+    return _BY_WORD if seed_block else ()
 
 
 #: Addresses, selectors and names stand in row after row.
@@ -79,7 +86,7 @@ def in_row(row: Mapping[str, Any]) -> Iterator[Sensitive]:
 
     Of pages that were made from a seed, whose rows name the block of seeds, passwords and codes are not looked for.
     """
-    made_up = _BY_WORD if row.get("seed_block") else ()
+    made_up = _made_up(row.get("seed_block"))
     typed = typed_secret(row)
     if typed:
         yield Sensitive(kind="password", place="action.text", text=typed)
