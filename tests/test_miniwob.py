@@ -184,6 +184,7 @@ def test_the_options_of_a_list_are_told_and_can_be_chosen_by_click_and_by_name()
             assert f"[{option.id}] option {name!r}, selected" in lines(env.episode.observation)
             assert click(env, "Submit")["exact_success"]
         env.reset(seed=0)
+        box = next(e for e in env.episode.observation.elements if e.role == "combobox")
         *_, info = env.step(f"select({box.id}, 'Atlantis')")
         assert info["error"].startswith("action_failed: there is no such option; there are: ")
 

@@ -64,9 +64,12 @@ def test_ways_and_numbers_that_are_none_are_said() -> None:
         registry.policies["stumble"]("missed,trip")
     with pytest.raises(CallError, match="share lies between 0 and 1"):
         registry.policies["stumble"](share=2.0)
-    for options, said in (({"causes": ("trip",)}, "no cause is called trip"), ({"n": 3}, "3 rows are too few")):
+    for settings, said in (
+        (recover.Settings(causes=("trip",)), "no cause is called trip"),
+        (recover.Settings(n=3), "3 rows are too few"),
+    ):
         with pytest.raises(CallError, match=said):
-            recover.make(recover.Settings(**options), Path("data/none"), Path("runs/none"))
+            recover.make(settings, Path("data/none"), Path("runs/none"))
 
 
 def test_a_row_asks_what_the_live_prompt_asked() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Annotated, Any, Final
@@ -179,7 +179,8 @@ def _searched(kind: Relation, scene: Scene, rng: Random) -> Iterator[Question]:
     for thing, target in targets:
         drawn: Iterator[tuple[Stated, tuple[Element, ...]]]
         if at_the_page:
-            places = [(side,) for side in SIDES] if kind == "at_edge" else _CORNERS
+            edges: tuple[tuple[relations.Side, ...], ...] = tuple((side,) for side in SIDES)
+            places: Iterable[tuple[relations.Side, ...]] = edges if kind == "at_edge" else _CORNERS
             drawn = (
                 (Stated(relation=kind, sides=sides), ())
                 for sides in places
@@ -245,8 +246,10 @@ def _composed(target: Element, others: Sequence[Element], rng: Random) -> Drawn 
     told: list[tuple[Relation, Element]] = []
     for pair in rng.sample((DIRECTIONS[:2], DIRECTIONS[2:]), 2):
         used = [one for _, one in told]
-        fitting = ((name, one) for one in others if one not in used for name in pair if _holds(name, target, one))
-        told += itertools.islice(fitting, 1)
+        fits: Iterator[tuple[Relation, Element]] = (
+            (name, one) for one in others if one not in used for name in pair if _holds(name, target, one)
+        )
+        told.extend(itertools.islice(fits, 1))
     if len(told) < 2:
         return None
     return [Stated(relation=name) for name, _ in told], [(one,) for _, one in told]

@@ -193,7 +193,7 @@ class Session:
         self._wake.set()
 
     def _moment(self, tab: Tab, frame_id: str, message: dict[str, Any]) -> Moment:
-        stood = message.get("moment") or {"same": True}
+        stood: dict[str, Any] = message.get("moment") or {"same": True}
         base, ears = self._current.get(tab.index), self._ears.get(tab.index)
         told = None if stood["same"] and base is not None else stood.get("told")
         return Moment(

@@ -73,8 +73,8 @@ class Stumble:
         """A try that ought to fail, the helper's answer to one that did, or the next right action."""
         if self._pending is None:
             moves: tuple[Move, ...] = self._right.upcoming
-            self._pending = self._right.act(observation, prompt)
-            self._begin(observation, self._pending.action, moves)
+            self._pending = right = self._right.act(observation, prompt)
+            self._begin(observation, right.action, moves)
         elif self._try is not None:
             failed = any(line.kind == "no_effect" for line in prompt.context)
             if not failed:
