@@ -71,6 +71,7 @@ class _Cutter:
     viewports: set[str] = field(default_factory=set)
     damage: list[Damage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failed: int = 0
     steps: int = 0
     count: int = 0
 
@@ -79,6 +80,7 @@ class _Cutter:
             fingerprint=fingerprint,
             sha256=sha256,
             trajectories=tuple(self.ids),
+            failed=self.failed,
             steps=self.steps,
             entries=self.count,
             browsers=tuple(sorted(self.browsers)),
@@ -123,6 +125,7 @@ class _Cutter:
             self.damage.append(Damage(place=place, message="it holds no step"))
             return False
         self.ids[trajectory.id] = None
+        self.failed += trajectory.outcome.success is False
         self.browsers.add(trajectory.browser)
         return True
 

@@ -33,6 +33,8 @@ def build(summary: Mapping[str, Any]) -> None:
         table("rejected", ["reason", "steps", "%", "what it means"], lines, words=("what it means",))
     else:
         say("rejected: nothing")
+    if failed := summary["failed_trajectories"]:
+        say(f"trajectories that failed their task: {failed:,}; the gates kept what worked in them, wise or not")
     for name, wanted in summary["splits"]["wanted_rows"].items():
         got = summary["splits"]["rows"][name]
         if got != wanted:
