@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cuadata import build
+from cuadata import build, dataset
 
 RECORDINGS = Path(__file__).parent.parent / "examples" / "recordings"
 
@@ -25,3 +25,5 @@ def test_the_card_says_how_many_failed_their_task(tmp_path: Path) -> None:
     report = build.build([("recordings", RECORDINGS)], tmp_path / "set", workers=1, configs=("actions",))
     assert report.summary()["failed_trajectories"] == 3
     assert "3 of the 5 trajectories failed their task" in (tmp_path / "set" / "README.md").read_text()
+    rows = [row for split in ("train", "test") for row in dataset.read(tmp_path / "set", "actions", split)]
+    assert len({row.trajectory_id for row in rows if "task_failed" in row.provenance}) == 3
