@@ -61,7 +61,9 @@ class Example:
     template: Annotated[str, "what the page was made from"] = ""
     seed_block: Annotated[str, "block of seeds that splits keep together"] = ""
     split_group: Annotated[str, "rows of one group never part"] = ""
-    provenance: Annotated[str, "JSON text: recording, step, versions, browser"] = "{}"
+    provenance: Annotated[
+        str, "JSON text: recording, step, versions, browser; `task_failed` where the trajectory failed its task"
+    ] = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

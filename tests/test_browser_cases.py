@@ -12,7 +12,7 @@ import pytest
 
 from cuadata import browser, image
 from cuadata.judging import target_verdict
-from cuadata.types import Element, Observation
+from cuadata.types import Action, Element, Observation
 
 pytestmark = pytest.mark.browser
 
@@ -239,3 +239,31 @@ def test_a_popup_that_closes_itself_leads_back_to_its_opener(cases: Path) -> Non
     assert [s.target.locator.css if s.target else None for s in steps] == ["#ask", "#ok", "#next"]
     assert all(s.error is None and s.effect is not None and s.effect.happened for s in steps)
     assert any("page closed" in phrase for phrase in steps[1].effect.state)  # type: ignore[union-attr]
+
+
+def test_every_click_of_a_long_run_is_told_with_its_effect(cases: Path) -> None:
+    """An episode of B30; the memory of ten of them is measured in the soak tests."""
+    folder = cases / "capture" / "B30-long-run-soak"
+    expect = page_cases.case(folder)["expect"]
+    with page_cases.opened(folder) as page:
+        player = page_cases.Player(page)
+        for number in range(1, expect["clicks_per_episode"] + 1):
+            (*_, step) = player.play([{"do": "click", "at": [110, 55]}])
+            assert step.effect is not None and step.effect.happened, (number, step.effect)
+            assert f"-> '{number}'" in step.effect.state[0]
+        assert page.evaluate("document.getElementById('o').textContent") == expect["counter_at_end_of_each_episode"]
+        began = time.monotonic()
+    assert time.monotonic() - began < expect["budget"]["close_seconds"]
+
+
+def test_what_runs_at_once_does_not_end_the_wait_for_an_effect(tmp_path: Path) -> None:
+    """A sibling of B56 and B30: the button fades at once, the text follows 0.9 s later."""
+    html = (
+        "<!doctype html><style>button{transition:opacity .2s}button:focus{opacity:.99}</style>"
+        "<button onclick=\"setTimeout(() => (this.textContent = 'Done'), 900)\">Go</button>"
+    )
+    with browser.open(html, online=False) as page:
+        (button,) = (e for e in page.observe().elements if e.role == "button")
+        step = page.act(Action(type="click", element=button.id))
+    assert step.effect is not None and step.effect.happened, step.effect
+    assert step.after is not None and [e.name for e in step.after.elements if e.role == "button"] == ["Done"]

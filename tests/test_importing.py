@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import split
-from cuadata.errors import DataError
+from cuadata import build, dataset, split
+from cuadata.errors import CallError, DataError
 from cuadata.judging import conventions, gating, importing, judging
 from cuadata.judging.importing import Problem
 from cuadata.registry import sources
@@ -277,7 +278,7 @@ def test_case_b97_as_a_set(cases: Path, tmp_path: Path) -> None:
     for x in range(0, 640, 4):
         ImageDraw.Draw(shot).line((x, 0, x, 480), fill="navy")
     shot.save(tmp_path / "a.png")
-    rows = [{**row, "image": "a.png", "instruction": "Click on the thing"} for row in held["rows"]]
+    rows = [{**row, "image": "a.png", "instruction": f"Click on {row['id']}"} for row in held["rows"]]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     found = dict(zip((row["id"] for row in rows), reasons(tmp_path, convention="xywh_px"), strict=True))
     said = {
@@ -293,6 +294,36 @@ def test_case_b97_as_a_set(cases: Path, tmp_path: Path) -> None:
             assert found[name] is None, name
         else:
             assert found[name] in said[want["reason"]], name
+    check_rows_of_a_build(tmp_path, expected)
+
+
+def check_rows_of_a_build(folder: Path, expected: dict[str, Any]) -> None:
+    """No number that is none stops a build; a box that is kept ends where the picture does, one that is not is told whole."""
+    (folder / "more.jsonl").write_text(
+        (folder / "rows.jsonl").read_text()
+        + '\n{"id": "inf", "bbox_xywh": [10, 1e999, 5, 5], "image": "a.png", "instruction": "x"}'
+        + '\n{"id": "no_point", "bbox_xywh": [10, 10, 50, 30], "point": [null, 25], "image": "a.png", "instruction": "y"}'
+    )
+    done = build.build([("annotated:convention=xywh_px", folder / "more.jsonl")], folder / "out", workers=1)
+    boxes = {
+        row["id"].split("/")[1]: row["target"]["bbox"] and list(row["target"]["bbox"].values())
+        for row in dataset.open_rows(done.out, "actions")
+    }
+    kept = {name: want for name, want in expected.items() if want["verdict"] == "keep"}
+    assert boxes.keys() == kept.keys()
+    assert all(boxes[name] == want.get("bbox_xywh", boxes[name]) for name, want in kept.items())
+    rejected = {row["id"].split("/")[1]: row for row in dataset.open_rows(done.out, "rejected")}
+    assert rejected.keys() == (expected.keys() - kept.keys()) | {"inf", "no_point"}
+    assert rejected["half_out"]["target"]["bbox"]["width"] == 80 and rejected["nan"]["target"]["bbox"] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("annotated:unit=px", "has no option 'unit'; there are: convention"), ("recordings:x=1", "there are: none"), ("a", "no source")],
+)  # fmt: skip
+def test_options_of_sources_that_there_are_not(source: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(CallError, match=words):
+        build.build([(source, tmp_path)], tmp_path / "out")
 
 
 def test_what_sticks_out_is_clipped_in_the_evidence() -> None:

@@ -254,18 +254,20 @@ async def _until_effect(
     tab = page.windows.held
     if tab is None or tab.dialog is not None or page.windows.dialogs or page.last is None or tab is not page.last.tab:
         return time.monotonic() - since
-    held = _but_focus(pulses)
+    held, end = _but_focus(pulses), time.monotonic() + patience
     try:
-        if _but_focus(await tab.pulses()) != held:
-            return time.monotonic() - since
-        told = await tab.tick()
-        now = await tab.pulses()
-        if _but_focus(now) != held:
-            return time.monotonic() - since
-        if tab.waits_for(since) or told["busy"] or told["loading"]:
-            return time.monotonic() - since
-        changed = await tab.awake(now, min(patience, 0.3) if told["alive"] else patience)
-        return time.monotonic() - since if changed else None
+        while _but_focus(await tab.pulses()) == held:
+            told, now = await tab.tick(), await tab.pulses()
+            at_work = tab.waits_for(since) or told["busy"] or told["loading"]
+            left = max(end - time.monotonic(), 0.1)
+            if _but_focus(now) == held and not at_work:
+                changed = await tab.awake(now, min(left, 0.3) if told["alive"] else left)
+                return time.monotonic() - since if changed else None
+            if time.monotonic() > end:
+                break
+            # An answer that came is no effect yet: a page may ask again, and again, before it shows anything.
+            await asyncio.sleep(0.02)
+        return time.monotonic() - since
     except (FrameGone, Stuck):
         return time.monotonic() - since
 

@@ -155,7 +155,8 @@ async def select(
     try:
         await page.tab.also(selectors)
     except ValueError as error:
-        raise CallError(f"not every selector of {selectors} is valid CSS: {str(error)[-200:]}") from error
+        told = str(error).splitlines()[0].rpartition("Error: ")[2]
+        raise CallError(f"not every selector of {selectors} is valid CSS: {told}") from error
     observation = await observe(page, screenshot=screenshot)
     held = {e.id: e for e in observation.elements}
     found = [tuple(held[i] for i in page.tab.picked(n) if i in held) for n in range(len(selectors))]

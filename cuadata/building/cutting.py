@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from cuadata import __version__, schema, split
+from cuadata import __version__, geometry, schema, split
 from cuadata.building import inputs, packing
 from cuadata.building.inputs import Part
 from cuadata.building.journal import Damage, Entry, Journal, Summary
-from cuadata.judging import gating
+from cuadata.judging import gating, judging
 from cuadata.judging.gating import Chosen
-from cuadata.registry import sources
-from cuadata.rows import Candidate, Chunk, Example, TaskRow, Transition, Verdict
+from cuadata.rows import Candidate, Chunk, Example, Target, TaskRow, Transition, Verdict
 from cuadata.splitting.examples import SEED_BLOCK
-from cuadata.types import SCHEMA_VERSION, Trajectory
+from cuadata.types import SCHEMA_VERSION, Point, Size, Trajectory
 
 _NOT_INPUT = frozenset({"reason", "done", "infeasible"})
 
@@ -53,7 +53,7 @@ def cut(job: Job) -> tuple[Summary, bool]:
     """Do a piece, or find that an earlier build did: the summary of what is in the journal then, and whether it did."""
     journal = Journal(Path(job.folder))
     sha256 = inputs.sha256(Path(job.part.path))
-    fingerprint = f"{job.fingerprint} {inputs.code_hash(job.part.source)} {sha256} {job.part.name} {job.part.path}"
+    fingerprint = f"{job.fingerprint} {inputs.code_hash(job.part.source)} {job.part.source} {sha256} {job.part.name} {job.part.path}"
     held = journal.summary(job.part.number)
     # What was damaged is read again: a picture put back changes no byte that the fingerprint is taken from.
     if held is not None and held.fingerprint == fingerprint and not held.damage:
@@ -71,6 +71,7 @@ class _Cutter:
     viewports: set[str] = field(default_factory=set)
     damage: list[Damage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failed: int = 0
     steps: int = 0
     count: int = 0
 
@@ -79,6 +80,7 @@ class _Cutter:
             fingerprint=fingerprint,
             sha256=sha256,
             trajectories=tuple(self.ids),
+            failed=self.failed,
             steps=self.steps,
             entries=self.count,
             browsers=tuple(sorted(self.browsers)),
@@ -97,7 +99,7 @@ class _Cutter:
     def _trajectories(self) -> Iterator[Trajectory]:
         """What the source yields; what it cannot read becomes damage, and ends the piece."""
         part = self.job.part
-        held = iter(sources[part.source](Path(part.path)))
+        held = iter(inputs.reader(part.source)(Path(part.path)))
         while True:
             try:
                 trajectory = next(held)
@@ -123,6 +125,7 @@ class _Cutter:
             self.damage.append(Damage(place=place, message="it holds no step"))
             return False
         self.ids[trajectory.id] = None
+        self.failed += trajectory.outcome.success is False
         self.browsers.add(trajectory.browser)
         return True
 
@@ -192,6 +195,7 @@ class _Trajectory:
         unique = next((v.unique for v in verdicts if v.unique is not None), None)
         if config not in self.settings.configs:
             return
+        example = _writable(example, clip=config != "rejected" and judging.page_of(candidate) is None)
         yield self._entry(
             config,
             _remembering(example, verdicts) if config != "rejected" else example,
@@ -241,6 +245,28 @@ class _Trajectory:
         shared = {"site": self.trajectory.site, "template": task.template, "seed_block": block}
         keys = tuple(f"{key}={value}" for key, value in shared.items() if key in self.settings.keys and value)
         return replace(made, trajectory_id=self.trajectory.id, keys=keys)
+
+
+def _writable(example: Example, *, clip: bool) -> Example:
+    """The row without NaN and infinities, which JSON has no word for; `clip`: its boxes end where the picture does."""
+    action, size = example.action, Size(example.viewport_width, example.viewport_height)
+
+    def of(target: Target) -> Target:
+        box = target.bbox if target.bbox is not None and geometry.finite(target.bbox) else None
+        if box is not None and clip:
+            box = geometry.clip(box, size) or box
+        return replace(target, bbox=box, point=_finite(target.point))
+
+    return replace(
+        example,
+        action=replace(action, point=_finite(action.point), end=_finite(action.end)),
+        target=of(example.target) if example.target is not None else None,
+        references=tuple(map(of, example.references)),
+    )
+
+
+def _finite(point: Point | None) -> Point | None:
+    return point if point is not None and math.isfinite(point.x) and math.isfinite(point.y) else None
 
 
 def _also(verdicts: Sequence[Verdict], objection: Verdict | None) -> tuple[str, ...]:

@@ -6,13 +6,14 @@ import functools
 import hashlib
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cuadata.errors import CallError, DataError
 from cuadata.registry import sources
+from cuadata.types import Trajectory
 
 #: Files below this folder are named by their own sha256, which reading them checks.
 _NAMED_BY_HASH = "blobs"
@@ -24,7 +25,7 @@ class Part:
     """A piece of a source that is read by itself."""
 
     number: Annotated[int, "place among all pieces of the build"]
-    source: Annotated[str, "name in the registry"]
+    source: Annotated[str, "name in the registry, with its options: see `reader`"]
     path: Annotated[str, "what the source is called with"]
     name: Annotated[str, "how the card, the manifest and messages name it: without the folders above the input"]
     alone: Annotated[bool, "whether it holds one trajectory, so that its name says which"] = False
@@ -36,12 +37,11 @@ def parts(asked: Sequence[tuple[str, Path | str]]) -> list[Part]:
         raise CallError("no source is named; give one, such as recordings")
     found: list[Part] = []
     for source, given in asked:
-        if source not in sources:
-            raise CallError(f"no source is named '{source}'; there are: {', '.join(sources.names()) or 'none'}")
+        reader(source)
         path = Path(given)
         if not path.exists():
             raise CallError(f"{path} is not there; give the path of what source {source} is to read")
-        find = getattr(sources[source], "parts", None)
+        find = getattr(sources[_name_of(source)], "parts", None)
         pieces = [Path(p) for p in find(path)] if find is not None else [path]
         if not pieces:
             raise DataError(f"source {source} finds nothing in it", place=str(path))
@@ -49,6 +49,29 @@ def parts(asked: Sequence[tuple[str, Path | str]]) -> list[Part]:
             name = _name(path, piece)
             found.append(Part(number=len(found), source=source, path=str(piece), name=name, alone=find is not None))
     return found
+
+
+def reader(asked: str) -> Callable[[Path], Iterator[Trajectory]]:
+    """The source that is asked for as NAME or NAME:option=value; the values are texts, as in annotated:convention=xywh_px.
+
+    CallError for a source and an option that there are not.
+    """
+    name = _name_of(asked)
+    if name not in sources:
+        raise CallError(f"no source is named '{name}'; there are: {', '.join(sources.names()) or 'none'}")
+    source: Any = sources[name]
+    known = [p.name for p in inspect.signature(source).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    options: dict[str, str] = {}
+    for setting in asked.split(":")[1:]:
+        option, _, value = setting.partition("=")
+        if option not in known:
+            raise CallError(f"source {name} has no option '{option}'; there are: {', '.join(known) or 'none'}")
+        options[option] = value
+    return functools.partial(source, **options)
+
+
+def _name_of(asked: str) -> str:
+    return asked.partition(":")[0]
 
 
 def _name(path: Path, piece: Path) -> str:
@@ -79,5 +102,5 @@ def _hash_file(path: Path) -> str:
 @functools.cache
 def code_hash(source: str) -> str:
     """Hash of the file that reads a source."""
-    file = inspect.getsourcefile(inspect.unwrap(sources[source]))
+    file = inspect.getsourcefile(inspect.unwrap(sources[_name_of(source)]))
     return _hash_file(Path(file)) if file else ""

@@ -47,6 +47,7 @@ class Summary:
     fingerprint: Annotated[str, "hash of the input and of all that was asked of it"]
     sha256: Annotated[str, "hash of the input"]
     trajectories: Annotated[tuple[str, ...], "ids, in order"] = ()
+    failed: Annotated[int, "trajectories that failed their task by its exact criterion"] = 0
     steps: Annotated[int, "examples that were judged"] = 0
     entries: Annotated[int, "rows to be"] = 0
     browsers: Annotated[tuple[str, ...], "builds of the browsers that recorded it"] = ()

@@ -87,6 +87,7 @@ def _counts(summaries: Sequence[Summary], plan: Plan) -> dict[str, Any]:
         reasons[reason] += count
     return {
         "trajectories": sum(len(held.trajectories) for held in summaries),
+        "failed_trajectories": sum(held.failed for held in summaries),
         "steps": sum(held.steps for held in summaries),
         "kept": {config: dict(sorted(rows.items())) for config, rows in sorted(plan.kept.items())},
         "mix": plan.mixed,

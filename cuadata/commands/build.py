@@ -36,7 +36,11 @@ class WithSources(TyperCommand):
 
 @app.command(cls=WithSources)
 def build(
-    source: list[str] = typer.Option([], metavar="NAME [PATH]", help="what to build from; may be given several times"),
+    source: list[str] = typer.Option(
+        [],
+        metavar="NAME [PATH]",
+        help="what to build from, also as annotated:convention=xywh_px; may be given several times",
+    ),
     out: Path | None = typer.Option(None, help="the dataset's folder; default data/ and the name of the first input"),
     gates: str = typer.Option("", help="only these, as NAME,NAME:threshold=value; default all (`cuadata list gates`)"),
     without: str = typer.Option("", help="leave these gates out"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from cuadata import image
@@ -14,6 +15,7 @@ from cuadata.types import BBox, Element, Observation
 def show(found: Observed) -> None:
     """Print the selected elements with their verdicts, or all elements where none were selected."""
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -25,29 +27,33 @@ def show(found: Observed) -> None:
         console.print(Text(f"note: {note}", style="yellow"))
     for dialog in observation.dialogs:
         console.print(Text(f"{dialog.type}: {dialog.message!r}, accepted: {dialog.accepted}", style="yellow"))
-    table = Table(box=None, pad_edge=False)
     if found.selects:
-        for name in ("select", "matches", "element", "box", "seen", "hit", "verdict", "why"):
-            table.add_column(name, overflow="fold")
         for one in found.selects:
-            pairs = [(one.element, one.verdict), *one.others] if one.element else [(None, one.verdict)]
-            for i, (element, verdict) in enumerate(pairs):
-                head = (one.select, str(one.matches)) if i == 0 else ("", "")
-                table.add_row(*map(Text, (*head, *_judged(element, verdict))))
-    else:
-        for name in ("id", "role", "name", "box", "seen", "hit", "takes input", "locator"):
-            table.add_column(name, overflow="fold")
-        for element in observation.elements:
-            table.add_row(*map(Text, _listed(element)))
+            console.print(Text(f"{one.select}: matches {one.matches}", style="bold"))
+            for element, verdict in [(one.element, one.verdict), *one.others]:
+                console.print(Padding(Text(_judged(element, verdict)), (0, 0, 0, 2)))
+                console.print(Padding(Text(_facts(verdict), style="dim"), (0, 0, 0, 6)))
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("id", "role", "name", "box", "seen", "hit", "takes input", "locator"):
+        table.add_column(name, overflow="fold")
+    for element in observation.elements:
+        table.add_row(*map(Text, _listed(element)))
     console.print(table)
 
 
-def _judged(element: Element | None, verdict: Verdict) -> tuple[str, ...]:
+def _judged(element: Element | None, verdict: Verdict) -> str:
+    """An element with what the gates say of it."""
     words = verdict.keep if verdict.reason is None else f"{verdict.keep}: {verdict.reason}"
     if element is None:
-        return ("", "", "", "", words, "nothing matches")
-    told = f"{element.role} {element.name!r}"
-    return (told, _box(element.bbox), f"{element.seen:.2f}", f"{element.hit:.2f}", words, verdict.evidence)
+        return words
+    return f"{element.role} {element.name!r}  {_box(element.bbox)}  seen {element.seen:.2f}  hit {element.hit:.2f}  {words}"
+
+
+def _facts(verdict: Verdict) -> str:
+    """The values that decided, in words that a narrow terminal can break, without those that the line above tells."""
+    held = json.loads(verdict.evidence)
+    return ", ".join(f"{key}: {json.dumps(value)}" for key, value in held.items() if key not in ("seen", "hit"))
 
 
 def _listed(element: Element) -> tuple[str, ...]:

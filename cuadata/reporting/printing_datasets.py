@@ -33,12 +33,13 @@ def build(summary: Mapping[str, Any]) -> None:
         table("rejected", ["reason", "steps", "%", "what it means"], lines, words=("what it means",))
     else:
         say("rejected: nothing")
+    if failed := summary["failed_trajectories"]:
+        say(f"trajectories that failed their task: {failed:,}; the gates kept what worked in them, wise or not")
     for name, wanted in summary["splits"]["wanted_rows"].items():
         got = summary["splits"]["rows"][name]
         if got != wanted:
-            say(
-                f"split {name}: {got:,} rows of actions instead of {wanted:,}, from {summary['splits']['groups']} groups"
-            )
+            groups = summary["splits"]["groups"]
+            say(f"split {name}: {got:,} rows of actions where its share is {wanted:,}: {groups} groups that never part")
     for one in summary["damaged"]:
         say(f"left out: {one['place']}: {one['message']}")
     say(f"dataset: {summary['out']}")

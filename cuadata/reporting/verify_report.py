@@ -16,6 +16,8 @@ from cuadata.statistics.intervals import Rate
 from cuadata.verify import Verification
 
 _SHOWN = 20
+#: By what a label was judged, in words.
+_EVIDENCE = {"recording": "their recording", "rendered": "the page rendered again", "row": "the row's own values alone"}
 
 
 def show(
@@ -65,7 +67,7 @@ def percent(held: Rate) -> str:
 
 
 def _labels(name: str, found: Verification, out: Path | None) -> None:
-    where = ", ".join(f"{count} by the {source}" for source, count in found.evidence.items()) or "none"
+    where = ", ".join(f"{count} by {_EVIDENCE[source]}" for source, count in found.evidence.items()) or "none"
     printing.say(f"{name}: {found.rows} labels looked at ({where})")
     printing.say(f"{percent(found.holds)} % hold, {found.unsure} cannot be told")
     if found.failures:

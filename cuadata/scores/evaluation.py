@@ -48,7 +48,8 @@ def answers(
     if vote is not None and vote < 1:
         raise CallError(f"{vote} samples cannot vote; 1 or more are wanted")
     if format not in registry.formats:
-        raise CallError(f"no format is named '{format}'; there are: {', '.join(registry.formats.names())}")
+        lack = f"no format is named '{format}'" if format else "--gold needs --format, the form that the answers are in"
+        raise CallError(f"{lack}; there are: {', '.join(registry.formats.names())}")
     what, golds = gold_set(gold)
     reader = registry.formats[format]
     matched = predictions.match(predictions.lines(path), golds, kind=kind)

@@ -143,6 +143,7 @@ def candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number:
                 "step": step.index,
                 "browser": trajectory.browser,
                 **({"task": task.id} if task is not None else {}),
+                **({"task_failed": True} if trajectory.outcome.success is False else {}),
             }
         ),
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cuadata.errors import CallError
 from cuadata.scores import failures, misses, runs
 from cuadata.viewer import plots
 from cuadata.viewer.plots import row
@@ -20,7 +20,7 @@ Pictures = list[tuple[str, str]]
 def write(folder: Path) -> Path:
     """Draw the pictures of a run's `result.json` and write its `report.html`; the path of the report.
 
-    CallError where matplotlib is missing: `pip install cuadata[plot]` brings it.
+    Where matplotlib is missing, the report has its tables only and says so.
     """
     result = json.loads((folder / runs.RESULT).read_text())
     run = runs.header(folder)
@@ -38,11 +38,11 @@ def write_comparison(folder: Path, result: Mapping[str, Any]) -> Path:
 
 
 def _pictures(folder: Path, draw: Callable[[Path, Mapping[str, Any]], Pictures], result: Mapping[str, Any]) -> Pictures:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise CallError("the report's pictures need matplotlib; `pip install cuadata[plot]` brings it") from error
-    return draw(folder, result)
+    return draw(folder, result) if _can_draw() else []
+
+
+def _can_draw() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def _answers(folder: Path, result: Mapping[str, Any]) -> Pictures:
@@ -317,6 +317,8 @@ def _page(
         for k, v in result.items()
         if isinstance(v, (str, int, float)) and not isinstance(v, bool) and v not in ("", "{}")
     }
+    if not _can_draw():
+        facts["pictures"] = "none: they need matplotlib, which `pip install cuadata[plot]` brings"
     html = rooms.get_template("evaluation.html.j2").render(title=title, facts=facts, pictures=pictures, tables=tables)
     path = folder / REPORT
     path.write_text(html, encoding="utf-8")

@@ -68,6 +68,25 @@ def test_twenty_thousand_steps_keep_their_memory_and_leave_no_process() -> None:
     assert not left, f"processes are left: {left}"
 
 
+def test_ten_long_episodes_keep_their_memory(cases: Path) -> None:
+    """B30: ten episodes of thirty clicks, each click with twenty requests."""
+    import page_cases
+
+    folder = cases / "capture" / "B30-long-run-soak"
+    told = page_cases.case(folder)
+    marks: list[float] = []
+    for _ in range(told["expect"]["episodes"]):
+        with page_cases.opened(folder) as page:
+            player = page_cases.Player(page)
+            for number in range(1, told["expect"]["clicks_per_episode"] + 1):
+                player.play([{"do": "click", "at": [110, 55]}, {"do": "wait_for_text", "text": str(number)}])
+            said = page.evaluate("document.getElementById('o').textContent")
+            assert said == told["expect"]["counter_at_end_of_each_episode"]
+            marks.append(megabytes())
+    print(f"{marks[2]:.0f} MB in the third episode, {marks[-1]:.0f} MB in the last")
+    assert marks[-1] - marks[2] < told["expect"]["budget"]["rss_growth_mb_from_episode_3_to_10"]
+
+
 def browsers() -> list[int]:
     """The browsers of this process; a shell that started one is none."""
     return [p for p, words, _ in processes() if "--user-data-dir" in words and not words.startswith("/bin/sh")]
