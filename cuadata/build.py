@@ -132,10 +132,12 @@ def build(
     1; nothing is then left in `out`, and the same call goes on from what was done.
     """
     out = Path(out)
-    folders.refuse(out, force=force)
+    folders.refuse(out, force=force, reads=[path for _, path in sources])
     _check_configs(configs)
+    _check_numbers(history, thumbnails)
     mixing.check(mix)
     splits.check(fractions)
+    splits.check_keys(keep_together)
     under_way = _Build(
         out=out,
         parts=inputs.parts(sources) if sources or not rows else [],
@@ -166,7 +168,15 @@ def build(
     return under_way.run(workers)
 
 
+def _check_numbers(history: int, thumbnails: int) -> None:
+    for name, number in (("history", history), ("thumbnails", thumbnails)):
+        if number < 0:
+            raise CallError(f"{name} is {number}; wanted 0 or more")
+
+
 def _check_configs(configs: Sequence[str]) -> None:
+    if not configs:
+        raise CallError(f"no config is named; a build makes: {', '.join(MADE)}")
     for config in configs:
         if config not in MADE:
             raise CallError(f"a build makes no config '{config}'; it makes: {', '.join(MADE)}")

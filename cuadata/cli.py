@@ -6,6 +6,7 @@ Data goes to files or stdout, words to stderr. Exit code 0: done; 1: the data is
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from typing import Any
 
@@ -69,7 +70,23 @@ class LazyGroup(TyperGroup):
         app: typer.Typer = _named(line) if self.listing else importlib.import_module(module).app
         command = typer.main.get_command(app)
         command.name = cmd_name
+        _finite(command)
         return command
+
+
+def _finite(command: Any) -> None:
+    """Refuse nan and infinity in every option: no comparison with a bound catches nan, and no work means either."""
+    for one in getattr(command, "commands", {}).values():
+        _finite(one)
+    for option in command.params:
+        option.callback = option.callback or _check_finite
+
+
+def _check_finite(_: Any, option: Any, value: Any) -> Any:
+    for one in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(one, float) and not math.isfinite(one):
+            raise typer.BadParameter(f"{one} is no finite number", param_hint=option.opts[0])
+    return value
 
 
 def _named(line: str) -> typer.Typer:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from cuadata.building import folders
 from cuadata.errors import CallError, DataError
 from cuadata.recording import resume
 from cuadata.recordings import recording_files, recording_lock
@@ -91,13 +92,16 @@ def merge(sources: Sequence[str | Path], out: str | Path, *, force: bool = False
     """Copy the recordings of several folders into a new one, in order; `source/id` -> the id there.
 
     An id that is taken already gets the next number that no recording of any source has. The sources stay as they are.
-    DataError where `out` exists and not `force`, or a source cannot be read; then nothing is written.
+    DataError where `out` exists and not `force`, or a source cannot be read, CallError where `force` would delete a source;
+    then nothing is written.
     """
     target = Path(out)
     if len({Path(source).resolve() for source in sources}) < len(sources):
         raise CallError("a source is named twice; its recordings would be there twice")
     if target.exists() and not force:
         raise DataError("it exists already; name a new folder, or use force to replace it", place=str(target))
+    if target.exists():
+        folders.spare(target, sources, recordings=False)
     held = [(str(source), id, path) for source in sources for id, path in _sorted(index(source))]
     for _, _, path in held:
         _nobody_records(path)

@@ -65,7 +65,7 @@ def export(
     splits = dataset.configs(folder).get(config)
     if splits is None:
         raise CallError(f"{folder} has no config '{config}'; there are: {', '.join(dataset.configs(folder))}")
-    folders.refuse(out, force=force)
+    folders.refuse(out, force=force, reads=[folder])
     made = folders.partial(out)
     shutil.rmtree(made, ignore_errors=True)
     (made / "images").mkdir(parents=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from cuadata.errors import CallError, DataError
+from cuadata.recordings import recording_files
 
 
 def partial(out: Path) -> Path:
@@ -18,15 +19,37 @@ def partial(out: Path) -> Path:
     return whole.parent / f".{whole.name}.partial"
 
 
-def refuse(out: Path, *, force: bool) -> None:
-    """CallError where `out` cannot become an output folder: it holds something, is a file, or may not be written."""
+def refuse(out: Path, *, force: bool, reads: Iterable[Path | str] = ()) -> None:
+    """CallError where `out` cannot become an output folder: it holds something, is a file, or may not be written.
+
+    `force` lets it replace what it holds, but for what is lost with it: see `spare`.
+    """
     if out.is_symlink() or out.is_file():
         raise CallError(f"{out} is a file or a link; give the name of a folder that is not there yet")
     if out.is_dir() and any(out.iterdir()) and not force:
         raise CallError(f"{out} holds something already; give another folder, or --force to replace it")
+    spare(out, reads)
     parent = _nearest(out)
     if not os.access(parent, os.W_OK | os.X_OK) or _read_only(parent):
         raise CallError(f"{out} cannot be written: {parent} is read-only for this user; give another folder")
+
+
+def spare(out: Path, reads: Iterable[Path | str] = (), *, recordings: bool = True) -> None:
+    """CallError where replacing the folder `out` would take along what nothing makes again.
+
+    That is what the work `reads`, the working or the home folder, a repository, and `recordings`, at any depth.
+    """
+    whole = out.resolve()
+    held = [("the input", Path(one)) for one in reads]
+    held += [("the working folder", Path.cwd()), ("the home folder", Path(os.path.expanduser("~")))]
+    for words, one in held:
+        if one.resolve().is_relative_to(whole):
+            raise CallError(f"{out} is or holds {words} {one}, which would be deleted; give another folder")
+    for where, folders, files in os.walk(out):
+        if ".git" in folders or ".git" in files:
+            raise CallError(f"{out} holds a repository at {where}, which would be deleted; give another folder")
+        if recordings and recording_files.HEADER in files and recording_files.STEPS in files:
+            raise CallError(f"{out} holds a recording at {where}, which would be deleted; give another folder")
 
 
 def _nearest(out: Path) -> Path:

@@ -24,6 +24,8 @@ def read(text: str) -> dict[str, float]:
             raise CallError(
                 f"--mix '{word}' is no share; wanted CONFIG:WEIGHT, such as actions:0.95,recovery:0.05"
             ) from None
+    if text and not found:
+        raise CallError(f"--mix '{text}' names no config; wanted CONFIG:WEIGHT, such as actions:0.95,recovery:0.05")
     check(found)
     return found
 

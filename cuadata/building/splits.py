@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Annotated, Any
 
 from cuadata import image
 from cuadata.building import near, subsets
 from cuadata.errors import CallError
+from cuadata.rows import CONFIGS
 
 #: Columns whose equal values keep rows together; an empty value or None says nothing.
 KEYS = ("trajectory_id", "site", "template", "seed_block")
@@ -103,6 +104,14 @@ def check(fractions: Mapping[str, float]) -> None:
     for name in fractions:
         if not name.isidentifier():
             raise CallError(f"'{name}' is no name for a split; use letters, digits and _: train, validation, test")
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """CallError for a column that no row has: nothing would be kept together by it, and rows would leak in silence."""
+    able = dict.fromkeys(field.name for kind in CONFIGS.values() for field in fields(kind))
+    for key in keys:
+        if key not in able:
+            raise CallError(f"no row has a column '{key}' to be kept together by; there are: {', '.join(able)}")
 
 
 def joined(

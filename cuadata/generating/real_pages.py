@@ -67,7 +67,7 @@ def generate(
     out = Path(out)
     if not pages or views < 1 or places < 1:
         raise CallError(f"{len(pages)} pages, views={views}, places={places}: give at least 1 of each")
-    folders.refuse(out, force=force)
+    folders.refuse(out, force=force, reads=pages)
     chosen = gating.choose([name for name in gates.names() if name not in WITHOUT or name == "sensitive_value"])
     chooser = Chooser(most=MOST, gates=chosen, places=places, fewest=places // 2)
     seen: Counter[str] = Counter()

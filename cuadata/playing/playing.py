@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cuadata import __version__, recording, registry, schema
 from cuadata.browsing.loop import shared
+from cuadata.building import folders
 from cuadata.contracts import Choice, Policy
 from cuadata.environment import browsers_for, stage_of
 from cuadata.episodes import registration
@@ -118,6 +119,7 @@ def _begin(plan: Plan, out: Path, force: bool) -> dict[tuple[int, int], Played]:
     elif out.exists() and any(out.iterdir()):
         if not force:
             raise CallError(f"{out} is not empty and holds no rollouts; give another folder, or --force")
+        folders.spare(out, recordings=False)
         _empty(out)
     out.mkdir(parents=True, exist_ok=True)
     header.write_text(json.dumps(made, indent=2, sort_keys=True) + "\n")

@@ -17,7 +17,6 @@ from typing import Annotated, Any
 
 from cuadata import dataset, privacy
 from cuadata.building import card, folders, manifest
-from cuadata.errors import CallError
 from cuadata.judging import sensitive
 from cuadata.rows import CONFIGS
 
@@ -78,12 +77,10 @@ class Redaction:
 def redact(folder: Path | str, out: Path | str, *, force: bool = False) -> dict[str, int]:
     """Write a dataset again without its secrets; how many distinct ones of each kind there were, and `rows_dropped`.
 
-    CallError where `out` is there already, unless `force` replaces it, or where it is the dataset itself.
+    CallError where `out` is there already, unless `force` replaces it, or where it holds the dataset itself.
     """
     folder, out = Path(folder), Path(out)
-    if out.resolve() == folder.resolve():
-        raise CallError(f"{out} is the dataset itself; give another folder")
-    folders.refuse(out, force=force)
+    folders.refuse(out, force=force, reads=[folder])
     held = manifest.read(folder)
     redaction = Redaction()
     for config, split in _splits(folder):

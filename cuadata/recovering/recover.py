@@ -112,7 +112,7 @@ def make(
     """
     began = time.perf_counter()
     _check(settings)
-    folders.refuse(out, force=force)
+    folders.refuse(out, force=force, reads=[recordings])
     drills = [
         Drill(cause=cause, wanted=settings.n // len(settings.causes) + (i < settings.n % len(settings.causes)))
         for i, cause in enumerate(settings.causes)

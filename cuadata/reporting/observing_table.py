@@ -75,6 +75,8 @@ def save(observation: Observation, path: Path, *, force: bool = False) -> None:
     """Write the picture into a file. CallError where the file exists, DataError where there is no picture."""
     if path.exists() and not force:
         raise CallError(f"{path} exists; give another name, or --force")
+    if path.is_dir() or not path.parent.is_dir():
+        raise CallError(f"{path} cannot be written: it is a folder, or the folder {path.parent} is not there")
     if observation.screenshot is None:
         raise DataError(f"there is no picture: {'; '.join(observation.notes)}", place=observation.url)
     path.write_bytes(image.read(observation.screenshot))

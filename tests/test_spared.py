@@ -1,0 +1,103 @@
+"""What `--force` never takes along, and values of options that mean nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuadata import build, edit
+from cuadata.building import folders
+from cuadata.errors import CallError
+
+RECORDINGS = Path(__file__).resolve().parent.parent / "examples" / "recordings"
+
+
+def files(folder: Path) -> list[str]:
+    """Every file below a folder."""
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def call(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """A call of the command line, in a process of its own."""
+    command = [sys.executable, "-m", "cuadata.cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("below", ["", "one", "one/two"])
+def test_force_never_deletes_the_recordings_that_are_read(tmp_path: Path, below: str) -> None:
+    out = tmp_path / "out"
+    held = out / below / "rec"
+    shutil.copytree(RECORDINGS / "code_entry-seed0", held)
+    before = files(tmp_path)
+    with pytest.raises(CallError, match="would be deleted"):
+        build.build([("recordings", held.parent)], out, force=True, workers=1)
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize("kind", ["recording", "repository", "working", "home", "input"])
+def test_force_spares_what_nothing_makes_again(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, inner = tmp_path / "out", tmp_path / "out" / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "header.json").write_text("{}")
+    folders.refuse(out, force=True)  # a folder without any of these may go
+    if kind == "recording":
+        (inner / "steps.jsonl").write_text("")
+    elif kind == "repository":
+        (inner / ".git").mkdir()
+    elif kind == "working":
+        monkeypatch.chdir(inner)
+    elif kind == "home":
+        monkeypatch.setenv("HOME", str(inner))
+    with pytest.raises(CallError, match="would be deleted; give another folder"):
+        folders.refuse(out, force=True, reads=[inner] if kind == "input" else [])
+
+
+def test_a_link_to_the_input_does_not_hide_it(tmp_path: Path) -> None:
+    real = tmp_path / "real" / "rec"
+    real.mkdir(parents=True)
+    (real / "x").write_text("")
+    (tmp_path / "link").symlink_to(real)
+    with pytest.raises(CallError, match="is or holds the input"):
+        folders.refuse(tmp_path / "real", force=True, reads=[tmp_path / "link"])
+
+
+def test_merging_never_deletes_a_source(tmp_path: Path) -> None:
+    shutil.copytree(RECORDINGS / "code_entry-seed0", tmp_path / "all" / "a" / "rec")
+    before = files(tmp_path)
+    with pytest.raises(CallError, match="is or holds the input"):
+        edit.merge([tmp_path / "all" / "a"], tmp_path / "all", force=True)
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--keep-together", "sitee"), "no row has a column 'sitee'"),
+        (("--history", "-1"), "history is -1; wanted 0 or more"),
+        (("--thumbnails", "-1"), "thumbnails is -1; wanted 0 or more"),
+        (("--configs", ","), "no config is named"),
+        (("--mix", ","), "names no config"),
+    ],
+)
+def test_a_build_refuses_options_that_mean_nothing(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    done = call("build", "--source", "recordings", RECORDINGS, "--out", tmp_path / "out", *words)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("observe", "<p>x", "--scroll", "0", "inf"),
+        ("plan", "group-size", "--pass-rate", "0.5", "--seconds-per-episode", "inf"),
+        ("evaluate", "x", "--gold", "x", "--tolerance", "nan"),
+    ],
+)
+def test_no_option_takes_a_number_that_is_not_finite(words: tuple[str, ...]) -> None:
+    done = call(*words)
+    assert done.returncode == 2
+    assert "no finite number" in done.stderr and "Traceback" not in done.stderr
