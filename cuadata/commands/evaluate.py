@@ -23,7 +23,9 @@ def evaluate(
     seeds: str = typer.Option("test", help="A:B for A to B - 1, one seed, or test: the fixed test set"),
     samples: int = typer.Option(1, help="with --policy: episodes a seed"),
     max_steps: int | None = typer.Option(None, min=1, help="with --policy: steps an episode; the task's own otherwise"),
-    no_effect_lines: bool = typer.Option(False, help="with --policy: tell it when its last action changed nothing"),
+    no_effect_lines: bool = typer.Option(
+        False, "--no-effect-lines", help="with --policy: tell it when its last action changed nothing"
+    ),
     trained_on: Path | None = typer.Option(
         None, help="rows that the model was trained on: a run that injects lines which they never had is refused"
     ),

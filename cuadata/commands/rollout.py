@@ -26,7 +26,9 @@ def rollout(
     workers: int = typer.Option(2, min=1, help="pages played at one time"),
     browsers: int = typer.Option(1, min=1, help="browsers that the pages share"),
     screenshot: bool = typer.Option(True, help="record pictures"),
-    no_effect_lines: bool = typer.Option(False, help="tell the policy when its last action changed nothing"),
+    no_effect_lines: bool = typer.Option(
+        False, "--no-effect-lines", help="tell the policy when its last action changed nothing"
+    ),
     curriculum: str = typer.Option("", help="instead of FAMILY: skills by comma, as in modal,code_entry,gauntlet"),
     promote: float = typer.Option(0.8, min=0, max=1, help="with --curriculum: exact success that promotes"),
     force: bool = typer.Option(False, help="overwrite the folder"),
