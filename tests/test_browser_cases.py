@@ -256,14 +256,19 @@ def test_every_click_of_a_long_run_is_told_with_its_effect(cases: Path) -> None:
     assert time.monotonic() - began < expect["budget"]["close_seconds"]
 
 
-def test_what_runs_at_once_does_not_end_the_wait_for_an_effect(tmp_path: Path) -> None:
-    """A sibling of B56 and B30: the button fades at once, the text follows 0.9 s later."""
+@pytest.mark.parametrize("style", ["", "button{transition:opacity .2s}button:focus{opacity:.99}"])
+def test_the_focus_and_what_runs_at_once_end_no_wait_for_an_effect(style: str) -> None:
+    """A sibling of B56: the button takes the focus and fades, the field before it says that it changed; the text is late."""
     html = (
-        "<!doctype html><style>button{transition:opacity .2s}button:focus{opacity:.99}</style>"
+        f"<!doctype html><style>{style}</style><input aria-label=Name>"
         "<button onclick=\"setTimeout(() => (this.textContent = 'Done'), 900)\">Go</button>"
     )
     with browser.open(html, online=False) as page:
-        (button,) = (e for e in page.observe().elements if e.role == "button")
+        field, button = (e for e in page.observe().elements if e.role in ("textbox", "button"))
+        began = time.monotonic()
+        assert page.act(Action(type="click", element=field.id)).effect.happened  # type: ignore[union-attr]
+        assert time.monotonic() - began < 2, "to enter a field is an effect by itself"
+        page.act(Action(type="type", element=field.id, text="Ann"))
         step = page.act(Action(type="click", element=button.id))
     assert step.effect is not None and step.effect.happened, step.effect
     assert step.after is not None and [e.name for e in step.after.elements if e.role == "button"] == ["Done"]

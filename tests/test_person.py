@@ -77,6 +77,21 @@ def test_the_cases_of_the_recorder(cases: Path, tmp_path: Path, name: str) -> No
         assert steps[1].observation.screenshot is not None
         pixel = image.rgb(image.read(steps[1].observation.screenshot))[y, x].astype(int)
         assert np.abs(pixel - expect["picture_of_click_step_pixel"]["rgb"]).max() <= 2
+    typed = [s for s in steps if s.action.type == "type"]
+    for step, value in zip(typed, expect.get("value_after_each_type", ()), strict=False):
+        assert step.target is not None and step.after is not None
+        (now,) = (e for e in step.after.elements if e.locator == step.target.locator)
+        assert (now.states.value, now.text) == (value, value)
+    if "changed_region_css" in expect:
+        assert steps[0].effect is not None
+        assert page_cases.close_to(steps[0].effect.region, expect["changed_region_css"], 1)
+    for step, one in zip(steps, wanted, strict=True):
+        told_of = step.effect.state if step.effect is not None else ()
+        assert step.observation.title == one.get("page_title", step.observation.title)
+        assert not one.get("opens_page") or any("page opened" in phrase for phrase in told_of)
+        assert one.get("after") != "page_closed" or any("page closed" in phrase for phrase in told_of)
+    if "replay_from_start_reaches" in expect or "replay_reaches" in expect:
+        assert all(p.holds for p in replay.replay(tmp_path / "out", cases / name / told["load"]["page"]))
 
 
 FRAMES = """<!doctype html><meta charset=utf-8><style>body{margin:0}.a{position:absolute;top:60px;width:140px;height:70px}</style>

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from cuadata.browsing.page_session import AsyncPage
     from cuadata.browsing.tab import Tab
 
+Pulses = dict[str, tuple[str, str, str]]
 POINTED = frozenset({"click", "double_click", "right_click", "hover", "drag"})
 #: Actions that need no open page.
 WITHOUT_PAGE = frozenset({"navigate", "switch_page", "wait", "reason", "done", "infeasible"})
-#: Seconds to wait for an effect of actions that rarely have a late one.
+#: Seconds to wait for an effect of actions that rarely have a late one; to enter one of `FIELDS` is an effect by itself.
 BRIEF = {"hover": 0.3, "scroll": 0.3, "wait": 0.0, "reason": 0.0, "done": 0.0, "infeasible": 0.0, "switch_page": 0.0}
+FIELDS = frozenset({"textbox", "searchbox", "spinbutton"})
 #: Frames of a page that moves by itself: how many, and seconds between them; together longer than a clock's second.
 AMBIENT_FRAMES, AMBIENT_PAUSE = 5, 0.25
 
@@ -74,7 +76,7 @@ async def act(
     if error is None:
         pulses = page.last.pulses if page.last is not None else {}
         done, error = await carry_out(page, aim.action)
-        waited = await _until_effect(page, action, pulses, since) if after else None
+        waited = await _until_effect(page, aim, pulses, since) if after else None
     seen = await page.observe(screenshot=screenshot, since=since) if after else None
     step = Step(
         index=page.steps,
@@ -245,36 +247,33 @@ def effect_between(
     return found
 
 
-async def _until_effect(
-    page: AsyncPage, action: Action, pulses: dict[str, tuple[str, str, str]], since: float
-) -> float | None:
+async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float) -> float | None:
     """Wait until an action shows an effect: seconds until it did, None where it showed none within the patience."""
-    patience = BRIEF.get(action.type, page.patience)
+    entering = aim.action.type == "click" and aim.target is not None and aim.target.role in FIELDS
+    patience = BRIEF.get("hover" if entering else aim.action.type, page.patience)
     await page.windows.arriving()
     tab = page.windows.held
     if tab is None or tab.dialog is not None or page.windows.dialogs or page.last is None or tab is not page.last.tab:
         return time.monotonic() - since
-    held, end = _but_focus(pulses), time.monotonic() + patience
-    try:
-        while _but_focus(await tab.pulses()) == held:
+    held, end = _shown(pulses), time.monotonic() + patience
+    with contextlib.suppress(FrameGone, Stuck):
+        while _shown(await tab.pulses()) == held:
             told, now = await tab.tick(), await tab.pulses()
             at_work = tab.waits_for(since) or told["busy"] or told["loading"]
             left = max(end - time.monotonic(), 0.1)
-            if _but_focus(now) == held and not at_work:
+            if _shown(now) == held and not at_work:
                 changed = await tab.awake(now, min(left, 0.3) if told["alive"] else left)
                 return time.monotonic() - since if changed else None
             if time.monotonic() > end:
                 break
             # An answer that came is no effect yet: a page may ask again, and again, before it shows anything.
             await asyncio.sleep(0.02)
-        return time.monotonic() - since
-    except (FrameGone, Stuck):
-        return time.monotonic() - since
+    return time.monotonic() - since
 
 
-def _but_focus(pulses: dict[str, tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
-    """Pulses without the focus, which every click moves."""
-    return {document: (pulse[0], pulse[2]) for document, pulse in pulses.items()}
+def _shown(pulses: Pulses) -> dict[str, tuple[str, str]]:
+    """What pulses say of the document and of scrolling: focus and transitions, as of a focus ring, come with every click."""
+    return {document: (pulse[0], pulse[2].partition("/")[2]) for document, pulse in pulses.items()}
 
 
 # --- input ------------------------------------------------------------------------------------------------------------

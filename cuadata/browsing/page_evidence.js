@@ -107,6 +107,12 @@ globalThis.cuadata.measure ??= (() => {
   const round = (n) => Math.round(n * 100) / 100;
   const boxOf = (r) => [round(r.left), round(r.top), round(r.width), round(r.height)];
   const modals = () => [...document.querySelectorAll(":modal")];
+  /** What a person entered into a field or ticked, as [value, checked]; null where the browser's own tree alone can tell. */
+  const enteredIn = (e, tag) => {
+    if (tag === "input" && /^(checkbox|radio)$/.test(e.type)) return [null, e.indeterminate ? "mixed" : `${e.checked}`];
+    if (tag === "textarea" || (tag === "input" && /^(text|search|email|tel|url|number)$/.test(e.type))) return [e.value.slice(0, 2000), null];
+    return null;
+  };
   const row = (work, open) => {
     const { e, tag } = work;
     const seen = work.inView > 0;
@@ -116,6 +122,7 @@ globalThis.cuadata.measure ??= (() => {
     const stopper = work.coverer ?? (work.hit === 0 ? work.stopper : null);
     return {
       id: serial(e), tag, acts: work.acts, text: textOf(e, tag, work.style), attributes: attributesOf(e), locator: locator(e),
+      entered: enteredIn(e, tag),
       box: boxOf(tag === "area" && work.rects.length ? work.rects[0] : work.borrowed ? unionOf(work.rects) : $.box(e)),
       boxed: work.rects.length > 0 || $.rects(e).length > 0,
       rects: work.rects.slice(0, 32).map(boxOf), point: work.point?.map(round) ?? null,

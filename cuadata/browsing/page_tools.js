@@ -4,7 +4,8 @@ globalThis.cuadata.quiet ??= (() => {
 
   // --- what changed -----------------------------------------------------------------------------------------------------
   let changes = 0; // of the document: nodes, attributes, text, what a person entered
-  let moves = 0; // of the view only: scrolling, transitions
+  let moves = 0; // of the view only: scrolling, transitions, the focus, a field that is left after typing
+  let scrolls = 0; // of anything
   let lastChange = performance.now();
   const watched = new WeakSet();
   let lastInput = 0;
@@ -16,13 +17,14 @@ globalThis.cuadata.quiet ??= (() => {
   };
   for (const kind of ["pointerdown", "pointermove", "keydown", "wheel"])
     addEventListener(kind, () => (lastInput = performance.now()), { capture: true, passive: true });
-  const moved = () => {
+  const moved = (event) => {
     moves++;
+    if (event.type.startsWith("scroll")) scrolls++;
     lastChange = performance.now();
   };
   const observer = new MutationObserver(changed);
-  const CHANGES = ["input", "change", "toggle", "load", "error", "close", "slotchange"];
-  const MOVES = ["scroll", "scrollend", "animationend", "transitionend", "transitionrun", "focusin", "focusout"];
+  const CHANGES = ["input", "toggle", "load", "error", "close", "slotchange"];
+  const MOVES = ["scroll", "scrollend", "animationend", "transitionend", "transitionrun", "focusin", "focusout", "change"];
   const watch = (root) => {
     if (watched.has(root)) return;
     watched.add(root);
@@ -67,7 +69,7 @@ globalThis.cuadata.quiet ??= (() => {
   /** [document, focus, view]: texts that differ where what an observation tells may differ. */
   const pulse = () => {
     drain();
-    const view = `${moves}/${Math.round(scrollX)},${Math.round(scrollY)}/${innerWidth}x${innerHeight}`;
+    const view = `${moves}/${scrolls},${Math.round(scrollX)},${Math.round(scrollY)}/${innerWidth}x${innerHeight}`;
     return [`${changes}/${entered()}`, `${focusNow()}`, view];
   };
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from cuadata import image
 from cuadata.browsing import compose
+from cuadata.browsing.ax import Named
 from cuadata.browsing.frames import Frame
 from cuadata.browsing.measure import Measured
 from cuadata.browsing.tab import Tab
@@ -69,7 +70,8 @@ def _together(moment: Moment, told: dict[str, Any]) -> Seen | None:
         rows = [{**row, **fresh.pop(row["id"], {})} for row in before.told["elements"]] + list(fresh.values())
         told = {**before.told, "elements": rows}
     # Elements that are new since then have their names from the tree that was read later, if they were still there.
-    now = Measured(frame, told, {**frame.tree, **(before.tree if before is not None else {})})
+    tree = {**frame.tree, **(before.tree if before is not None else {})}
+    now = Measured(frame, told, {**tree, **_entered(frame, told, tree)})
     if before is not None:
         held[held.index(before)] = now
     elif frame.parent is None:
@@ -79,6 +81,19 @@ def _together(moment: Moment, told: dict[str, Any]) -> Seen | None:
     if not held or held[0].frame.parent is not None:
         return base
     return _seen(moment, base, held, told if held[0].frame is frame else None)
+
+
+def _entered(frame: Frame, told: dict[str, Any], tree: dict[int, Named]) -> dict[int, Named]:
+    """What was entered by then: the tree is older than the rows, and a person types while it is being read."""
+    found: dict[int, Named] = {}
+    for row in told["elements"]:
+        node = frame.nodes.get(row["id"], -1)
+        if row.get("entered") is not None and node in tree:
+            value, checked = row["entered"]
+            named = tree[node]
+            states = replace(named.states, checked=checked) if checked else replace(named.states, value=value or None)
+            found[node] = replace(named, states=states)
+    return found
 
 
 def _seen(moment: Moment, base: Seen | None, held: list[Measured], top: dict[str, Any] | None) -> Seen:
