@@ -6,6 +6,7 @@ Data goes to files or stdout, words to stderr. Exit code 0: done; 1: the data is
 from __future__ import annotations
 
 import importlib
+import io
 import math
 import sys
 from typing import Any
@@ -121,6 +122,9 @@ def cuadata(version: bool = typer.Option(False, "--version", help="Print the ver
 
 def main(program: typer.Typer = app) -> None:
     """Run a command; a user's mistake is one sentence on stderr, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of any script, half surrogate pairs too, on any terminal
+            stream.reconfigure(errors="replace")
     try:
         program()
     except (ValueError, KeyError, FileNotFoundError, FileExistsError, NotADirectoryError, PermissionError) as error:

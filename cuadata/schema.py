@@ -209,8 +209,22 @@ def published() -> dict[str, dict[str, Any]]:
 
 
 def to_json(value: Any) -> bytes:
-    """A dataclass as one line of JSON, fields in declared order. NaN and infinities are refused: ValueError."""
-    return msgspec.json.encode(value)
+    """A dataclass as one line of JSON, fields in declared order. NaN and infinities are refused: ValueError.
+
+    Half of a surrogate pair, which scripts leave where they cut an emoji, is no text: it becomes U+FFFD.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_mended(msgspec.to_builtins(value)))
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_mended(key): _mended(held) for key, held in value.items()}
+    return [_mended(held) for held in value] if isinstance(value, list | tuple) else value
 
 
 @functools.cache

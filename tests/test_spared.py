@@ -1,15 +1,20 @@
-"""What `--force` never takes along, and values of options that mean nothing."""
+"""What `--force` never takes along, options that mean nothing, and input that would hang or break a command."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from cuadata import build, edit
+from cuadata import build, edit, schema
+from cuadata.browsing import serve
 from cuadata.building import folders
 from cuadata.errors import CallError
 
@@ -101,3 +106,38 @@ def test_no_option_takes_a_number_that_is_not_finite(words: tuple[str, ...]) -> 
     done = call(*words)
     assert done.returncode == 2
     assert "no finite number" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_half_a_surrogate_pair_is_written_and_printed(tmp_path: Path) -> None:
+    assert schema.to_json({"a": ["x\ud83dy", "\U0001f600"]}) == '{"a":["x\ufffdy","\U0001f600"]}'.encode()
+    page = tmp_path / "page.html"
+    page.write_text("<button id=b>Hi</button><script>b.textContent='cut \\ud83d';document.title='\\udc00'</script>")
+    for words in ((), ("--json",)):
+        done = call("observe", page, *words)
+        assert (done.returncode, "cut" in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize("name", ["header.json", "steps.jsonl", "outcome.json"])
+def test_a_pipe_in_a_recording_is_refused_instead_of_waited_for(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "rec"
+    shutil.copytree(RECORDINGS / "code_entry-seed0", folder)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    for act in ("build", "read"):
+        done = (
+            call("build", "--source", "recordings", folder, "--out", tmp_path / "out")
+            if act == "build"
+            else call("effects", "--dry-run", folder)
+        )
+        assert (done.returncode, "no regular file" in done.stderr) == (1, True), done.stderr
+
+
+def test_a_visitor_who_leaves_is_no_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with serve.Server(documents={"/": "x" * 50_000_000}) as server:
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", server.port)) as visitor:
+                visitor.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                visitor.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                visitor.recv(10)
+        time.sleep(0.5)
+    assert "Traceback" not in capfd.readouterr().err

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import http.server
 import mimetypes
+import sys
 import threading
 import urllib.parse
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 #: Types that the system's own table may lack or get wrong; a module script of another type does not run.
 TYPES = {
@@ -29,6 +30,15 @@ TYPES = {
 }
 
 
+class _Quiet(http.server.ThreadingHTTPServer):
+    """A server whose visitors may go in the middle of an answer, as frames do that a page removes."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a connection that the browser closed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Server:
     """Serves a folder, or documents by path, from a thread of its own until `close`.
 
@@ -38,7 +48,7 @@ class Server:
     def __init__(self, folder: Path | None = None, documents: dict[str, str] | None = None) -> None:
         self.folder = folder.resolve() if folder is not None else None
         self.documents = dict(documents or {})
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = _Quiet(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self.port: int = self._server.server_address[1]

@@ -95,6 +95,8 @@ def sha256(path: Path) -> str:
 
 
 def _hash_file(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise DataError("it is no regular file; a pipe or a device never ends", place=str(path))
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

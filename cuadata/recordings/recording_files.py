@@ -173,6 +173,13 @@ def said(error: OSError, place: str, what: str) -> DataError:
     return DataError(f"{what}: {words.get(error.errno or 0, error.strerror or str(error))}", place=place)
 
 
+def bytes_of(path: Path) -> bytes:
+    """What a file holds. OSError where it is a pipe or a device, which would never end, and where it cannot be read."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.read_bytes()
+
+
 def kept(read: Callable[[], bytes], place: str, what: str) -> bytes:
     """Bytes of a file, or a DataError that says which file of which recording is not there."""
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -55,7 +56,9 @@ def read_header(folder: str | Path) -> Header:
     path = Path(folder)
     if not path.is_dir():
         raise DataError("there is no such recording", place=str(path))
-    text = recording_files.kept((path / recording_files.HEADER).read_bytes, str(path), recording_files.HEADER)
+    text = recording_files.kept(
+        partial(recording_files.bytes_of, path / recording_files.HEADER), str(path), recording_files.HEADER
+    )
     check_version(text, str(path))
     try:
         return from_json(text, Header)
@@ -95,7 +98,9 @@ def read(folder: str | Path, *, pictures: bool = True) -> Trajectory:
 
 def _lines(path: Path, notes: list[str]) -> list[Line]:
     """The whole lines of steps.jsonl; what is left of a line in flight is dropped with a note."""
-    raw = recording_files.kept((path / recording_files.STEPS).read_bytes, str(path), recording_files.STEPS)
+    raw = recording_files.kept(
+        partial(recording_files.bytes_of, path / recording_files.STEPS), str(path), recording_files.STEPS
+    )
     texts = raw.split(b"\n")
     if texts[-1] == b"":
         texts.pop()
@@ -133,7 +138,7 @@ def _ending(path: Path, notes: list[str]) -> Ending:
         notes.append(f"the recording was interrupted: {reason}")
         return Ending(outcome=Outcome(ended="interrupted", reason=reason))
     try:
-        return from_json(file.read_bytes(), Ending)
+        return from_json(recording_files.bytes_of(file), Ending)
     except (ValueError, OSError) as error:
         raise DataError(f"{recording_files.OUTCOME}: {error}", place=str(path)) from error
 
@@ -171,7 +176,7 @@ class _Blobs:
         path = recording_files.picture_path(self.folder, described, place)
         if not self.pictures:
             return replace(described, path=str(path), data=None)
-        data = recording_files.kept(path.read_bytes, place, f"picture {path.name}")
+        data = recording_files.kept(partial(recording_files.bytes_of, path), place, f"picture {path.name}")
         if recording_files.sha256(data) != described.sha256:
             raise DataError(_damage(data, path), place=place)
         try:
@@ -190,7 +195,7 @@ class _Blobs:
             return ()
         if self._elements[0] != name:
             path = recording_files.elements_path(self.folder, name, place)
-            data = recording_files.kept(path.read_bytes, place, f"the elements {path.name}")
+            data = recording_files.kept(partial(recording_files.bytes_of, path), place, f"the elements {path.name}")
             if recording_files.sha256(data) != name:
                 raise DataError(f"{path.name} is not what was recorded: its sha256 differs", place=place)
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ def migrate(folder: str | Path, *, assume: int | None = None) -> bool:
     path = Path(folder)
     place = str(path)
     file = path / recording_files.HEADER
-    header = _decode(recording_files.kept(file.read_bytes, place, recording_files.HEADER), place)
+    header = _decode(
+        recording_files.kept(partial(recording_files.bytes_of, file), place, recording_files.HEADER), place
+    )
     version = _version(header, place, assume=assume)
     if version == SCHEMA_VERSION and "schema_version" in header:
         return False
