@@ -128,10 +128,10 @@ def main(program: typer.Typer = app) -> None:
     try:
         program()
     except (RecursionError, UnicodeDecodeError) as error:
-        words = (
+        why = (
             "JSON is nested too deep to be read" if isinstance(error, RecursionError) else f"text is no UTF-8: {error}"
         )
-        typer.echo(f"cuadata: {words}; mend the file", err=True)
+        typer.echo(f"cuadata: {why}; mend the file", err=True)
         sys.exit(1)
     except (ValueError, KeyError, FileNotFoundError, FileExistsError, NotADirectoryError, PermissionError) as error:
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
