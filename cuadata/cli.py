@@ -127,6 +127,12 @@ def main(program: typer.Typer = app) -> None:
             stream.reconfigure(errors="replace")
     try:
         program()
+    except (RecursionError, UnicodeDecodeError) as error:
+        why = (
+            "JSON is nested too deep to be read" if isinstance(error, RecursionError) else f"text is no UTF-8: {error}"
+        )
+        typer.echo(f"cuadata: {why}; mend the file", err=True)
+        sys.exit(1)
     except (ValueError, KeyError, FileNotFoundError, FileExistsError, NotADirectoryError, PermissionError) as error:
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
         typer.echo(f"cuadata: {words}", err=True)

@@ -141,3 +141,11 @@ def test_a_visitor_who_leaves_is_no_error(capfd: pytest.CaptureFixture[str]) -> 
                 visitor.recv(10)
         time.sleep(0.5)
     assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("held", "said"), [(b"[" * 100_000 + b"\n", "nested too deep"), (b"\xff\xfe\n", "no UTF-8")])
+def test_data_that_does_not_decode_is_bad_data(tmp_path: Path, held: bytes, said: str) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(held)
+    done = call("parity", file, file)
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
