@@ -91,7 +91,7 @@ def test_failures_and_unreadable_answers_are_kept(tmp_path: Path, monkeypatch: p
 def test_a_torn_process_leaves_marked_episodes_and_none_is_lost_or_doubled(tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = (
-        "from cuadata import playing; from pathlib import Path; import sys\n"
+        "from cuadata.playing import playing; from pathlib import Path; import sys\n"
         "playing.play(playing.Plan(family='miniwob-click-checkboxes', policy='oracle', seeds=range(400), "
         "screenshot=False, workers=2), Path(sys.argv[1]))"
     )
