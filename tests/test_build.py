@@ -502,3 +502,17 @@ def test_a_read_only_place_is_refused(recordings: Path, tmp_path: Path) -> None:
         build.build([("recordings", recordings)], tmp_path / "file", workers=1)
     with pytest.raises(CallError, match="is a file"):
         build.build([("recordings", recordings)], tmp_path / "file" / "set", workers=1)
+
+
+def test_the_card_says_what_each_gate_was_seen_to_catch(tmp_path: Path) -> None:
+    from cuadata.commands.build import _recall
+
+    told = tmp_path / "verify.json"
+    told.write_text(json.dumps({"gate_recall": {"box": {"recall": "99 % [98, 100]", "false_rejects": "0 %", "n": 9}}}))
+    assert _recall(None) == {} and _recall(told)["box"]["n"] == 9
+    for text in ("{", "[]", '{"what": "x"}', '{"gate_recall": {"box": 1}}', "[" * 100_000):
+        told.write_text(text)
+        with pytest.raises(DataError, match="cuadata verify DATA --inject --json"):
+            _recall(told)
+    with pytest.raises(CallError, match="cannot be read"):
+        _recall(tmp_path / "none.json")

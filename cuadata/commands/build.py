@@ -61,6 +61,10 @@ def build(
     title: str = typer.Option("", help="name on the card"),
     licence: str = typer.Option("", help="licence on the card, in the Hub's words: cc-by-4.0"),
     consent: str = typer.Option("", help="a sentence for the card: what the people who were recorded agreed to"),
+    gate_recall: Path | None = typer.Option(
+        None,
+        help="what `cuadata verify DATA --inject --json` printed: the card's table then says what each gate catches",
+    ),
     workers: int = typer.Option(2, help="processes; the bytes do not depend on it"),
     report: bool = typer.Option(False, "--report", help="write a page with pictures into the dataset's folder"),
     force: bool = typer.Option(False, help="replace the dataset's folder"),
@@ -92,6 +96,7 @@ def build(
             title=title,
             licence=licence,
             consent=consent,
+            gate_recall=_recall(gate_recall),
             workers=workers,
             force=force,
             finish=(page.write,) if report else (),
@@ -118,6 +123,26 @@ def _gates(asked: list[str] | None, allow: list[str]) -> list[str] | None:
     gate = "sensitive_value"
     told = f"{gate}:allow={json_text.dumps(sorted(set(allow)))}"
     return [told if one == gate else one for one in asked or registry.gates.names()]
+
+
+def _recall(path: Path | None) -> dict[str, dict[str, Any]]:
+    """What was measured of each gate, read from the summary of `cuadata verify --inject --json`; nothing for None."""
+    if path is None:
+        return {}
+    try:
+        told = json_text.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CallError(f"--gate-recall {path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"no JSON: {error}; wanted what `cuadata verify DATA --inject --json` prints", place=str(path)
+        ) from error
+    held = told.get("gate_recall") if isinstance(told, dict) else None
+    if not isinstance(held, dict) or not all(isinstance(one, dict) and "recall" in one for one in held.values()):
+        raise DataError(
+            "no `gate_recall` in it; wanted what `cuadata verify DATA --inject --json` prints", place=str(path)
+        )
+    return held
 
 
 def _source(text: str) -> tuple[str, str]:
