@@ -41,7 +41,9 @@ from cuadata.types import (
     Element,
     Evidence,
     Image,
+    Outcome,
     Point,
+    Reward,
     Size,
     States,
     Step,
@@ -84,6 +86,15 @@ def on_page(target: Element) -> Candidate:
 def instructed(text: str, candidate: Candidate | None = None) -> Candidate:
     held = candidate or direct()
     return replace(held, example=replace(held.example, instruction=text))
+
+
+def failed(*, paid: float) -> Candidate:
+    """A step of a trajectory that failed its task; the environment paid so much for the step itself."""
+    held = direct()
+    assert held.step is not None and held.trajectory is not None
+    step = replace(held.step, rewards=(Reward(name="ticked", value=paid),))
+    lost = replace(held.trajectory, steps=(step,), outcome=Outcome(ended="failure", success=False))
+    return replace(held, step=step, trajectory=lost)
 
 
 def hopeless(text: str, *references: Element) -> Candidate:
@@ -381,6 +392,7 @@ ROWS = (
     Row("sensitive_value", "sensitive_value",
         lambda: instructed("Click on the 'Copy' button, then pay with 4111 1111 1111 1111"),
         lambda: instructed("Click on the 'Copy' button, then quote order 4111 1111 1111 1112")),
+    Row("task_failed", "task_failed", lambda: failed(paid=0.02), lambda: failed(paid=0.1)),
     Row("difficulty", "too_easy", lambda: provenance(rollouts={"hits": 8, "n": 8}),
         lambda: provenance(rollouts={"hits": 4, "n": 8})),
 )  # fmt: skip
