@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
@@ -12,16 +14,17 @@ IMITATED = ("actions", "point_only", "chunks")
 
 @gates.add
 def task_failed(candidate: Candidate, *, worth: float = 0.1) -> Verdict:
-    """Its trajectory did its task, or a reward term paid the step itself `worth` or more.
+    """Its trajectory did its task, or reward terms paid the step itself `worth` or more.
 
     Other gates judge whether an action worked, not whether it was wise. A trajectory of which nobody said how it ended
     passes; small payments, such as the 0.02 for a wrong radio button in the family `modal`, show no right step.
     """
     gate = "task_failed"
-    trajectory, step = candidate.trajectory, candidate.step
-    if trajectory is None or trajectory.outcome.success is not False:
+    provenance = candidate.example.provenance
+    if "task_failed" not in provenance:
         return kept(gate)
-    paid = sum(reward.value for reward in step.rewards) if step is not None else 0.0
-    if paid >= worth:
-        return kept(gate, ended=trajectory.outcome.ended, paid=paid)
-    return rejected(gate, "task_failed", configs=IMITATED, ended=trajectory.outcome.ended, paid=paid)
+    held = json.loads(provenance)
+    paid = held.get("paid", 0.0)
+    if not held.get("task_failed") or paid >= worth:
+        return kept(gate, paid=paid)
+    return rejected(gate, "task_failed", configs=IMITATED, paid=paid)

@@ -30,6 +30,7 @@ from evidence import (
 )
 from evidence import row as row_of
 
+from cuadata import split
 from cuadata.judging import judging
 from cuadata.registry import gates
 from cuadata.rows import Candidate
@@ -90,11 +91,11 @@ def instructed(text: str, candidate: Candidate | None = None) -> Candidate:
 
 def failed(*, paid: float) -> Candidate:
     """A step of a trajectory that failed its task; the environment paid so much for the step itself."""
-    held = direct()
-    assert held.step is not None and held.trajectory is not None
-    step = replace(held.step, rewards=(Reward(name="ticked", value=paid),))
-    lost = replace(held.trajectory, steps=(step,), outcome=Outcome(ended="failure", success=False))
-    return replace(held, step=step, trajectory=lost)
+    held = direct().trajectory
+    assert held is not None
+    step = replace(held.steps[0], rewards=(Reward(name="ticked", value=paid),))
+    lost = replace(held, steps=(step,), outcome=Outcome(ended="failure", success=False))
+    return next(split.examples(lost))
 
 
 def hopeless(text: str, *references: Element) -> Candidate:

@@ -57,9 +57,10 @@ def select(
     what, golds = evaluation.gold_set(gold)
     chosen = selection.select(predictions, golds, format, limits, second=second, second_format=second_format)
     result = selection.summary(chosen, limits)
-    selection.save(out, chosen, result, force=force)
+    data = Path(gold.partition(":")[2])
+    selection.save(out, chosen, result, force=force, reads=[predictions, data, *([second] if second else [])])
     if what == "dataset":
-        files = selection.write_rows(Path(gold.partition(":")[2]), chosen, out / "dataset")
+        files = selection.write_rows(data, chosen, out / "dataset")
         printing.say(f"{len(files)} Parquet files of kept rows in {out / 'dataset'}")
     printing.selection(result)
     if json:

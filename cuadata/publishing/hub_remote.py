@@ -21,6 +21,8 @@ from cuadata.publishing.hub_plan import Visibility
 T = TypeVar("T")
 #: Answers that may be another one the next time.
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
+#: Longest wait that a Hub can mean, seconds: limits there are counted by the hour at most.
+_LONGEST = 2 * 86_400.0
 #: Slowest upload that is waited for, bytes a second.
 _SLOWEST = 50_000
 
@@ -191,9 +193,16 @@ class Remote:
             404: f"has no {self.kind} {self.repo}, or does not show it to this token",
             409: f"says that {self.repo} has changed in the meantime; run the same command again",
             412: f"says that {self.repo} has changed in the meantime; run the same command again",
-            429: f"asks to slow down; run the same command again in {max(wait, 1):.0f} s",
+            429: f"asks to slow down; run the same command again {_when(wait)}",
         }.get(status, "failed; what was uploaded is kept, run the same command again later")
         return f"{at} answers {status}: it {told}"
+
+
+def _when(wait: float) -> str:
+    """When to try again, for a Hub that asks for so many seconds; what no person would wait for is said as asked."""
+    if wait > _LONGEST:
+        return f"later; it asks for a wait of {wait / 86_400:,.0f} days, which cannot be meant"
+    return f"in {max(wait, 1):.0f} s"
 
 
 def _within(seconds: float, function: Callable[[], T]) -> T:
@@ -307,7 +316,7 @@ def _retry_after(error: BaseException) -> float | None:
 def _seconds(text: str) -> float | None:
     """RFC 9110's Retry-After, a number of seconds or a date, as seconds from now; None for neither."""
     text = text.strip()
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return float(text)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cuadata import registry, schema, scoring
+from cuadata.building import folders
 from cuadata.contracts import Format, Gold
 from cuadata.errors import CallError
 from cuadata.scores import difficulty, predictions
@@ -204,10 +205,16 @@ def _noted(provenance: str, one: Chosen) -> str:
     return difficulty.noted(provenance, held)
 
 
-def save(folder: Path, chosen: Sequence[Chosen], result: dict[str, Any], *, force: bool = False) -> None:
-    """Write what was kept, what was not, and the summary. CallError where the folder is not empty, without `force`."""
-    if folder.exists() and any(folder.iterdir()) and not force:
-        raise CallError(f"{folder} is not empty; give another folder, or --force")
+def save(
+    folder: Path,
+    chosen: Sequence[Chosen],
+    result: dict[str, Any],
+    *,
+    force: bool = False,
+    reads: Sequence[Path | str] = (),
+) -> None:
+    """Write what was kept, what was not, and the summary. CallError as `folders.refuse_files`; `reads` are the inputs."""
+    folders.refuse_files(folder, force=force, reads=reads)
     folder.mkdir(parents=True, exist_ok=True)
     for name, wanted in ((SELECTED, True), (DROPPED, False)):
         lines = [schema.to_json(c) + b"\n" for c in chosen if (c.keep == "yes") is wanted]
