@@ -240,7 +240,8 @@ class _Publication:
             decision = hub_plan.decide(visibility, self.private)
         if visibility == "none" or head is None:
             raise RemoteError(
-                f"{self.remote.endpoint} made {self.remote.repo} but does not show it; nothing was uploaded"
+                f"{self.remote.endpoint} shows no dataset {self.remote.repo} after it was asked to make it; nothing was "
+                "uploaded. A name that is taken may be a model's, or hidden from this token: give another name"
             )
         if decision != "upload":
             asked = "public" if self.private is False else "private"

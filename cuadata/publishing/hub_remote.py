@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeVar
 
+from cuadata.errors import CallError
 from cuadata.publishing.hub_plan import Visibility
 
 T = TypeVar("T")
@@ -71,13 +72,18 @@ class Remote:
         self.endpoint: str = self.api.endpoint
 
     def state(self) -> tuple[Visibility, str | None]:
-        """Visibility and newest commit, as the Hub says now. RemoteError where it says neither."""
+        """Visibility and newest commit, as the Hub says now. RemoteError where it says neither.
+
+        CallError where the repository has another name by now: what is asked for under the old one would land there.
+        """
         try:
             info = self._call("looking up the repository", self._info)
         except RemoteError as error:
             if error.status == 404:
                 return "none", None
             raise
+        if info.id != self.repo:
+            raise CallError(f"{self.repo} is called {info.id} by now; nothing was uploaded; give that name")
         private = getattr(info, "private", None)
         if not isinstance(private, bool):
             raise RemoteError(f"{self.endpoint} does not say whether {self.repo} is private; nothing was uploaded")
@@ -192,6 +198,7 @@ class Remote:
             403: f"does not let this token write to {self.repo}; use a token with write access to it",
             404: f"has no {self.kind} {self.repo}, or does not show it to this token",
             409: f"says that {self.repo} has changed in the meantime; run the same command again",
+            413: "takes no file of this size; build again with smaller shards: cuadata.build.build(..., shard_bytes=...)",
             412: f"says that {self.repo} has changed in the meantime; run the same command again",
             429: f"asks to slow down; run the same command again {_when(wait)}",
         }.get(status, "failed; what was uploaded is kept, run the same command again later")

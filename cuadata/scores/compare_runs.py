@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from cuadata.building import folders
-from cuadata.errors import CallError, DataError
+from cuadata.errors import DataError
 from cuadata.scores import runs
 from cuadata.scores.runs import Run
 from cuadata.statistics import paired
