@@ -288,7 +288,14 @@ class _Handler(BaseHTTPRequestHandler):
             "author": repo.split("/")[0],
             "sha": self.hub.commit_id(repo, number),
         }
-        told |= {"private": held.private, "gated": held.gated and "auto", "disabled": False, "downloads": 0, "likes": 0, "tags": []}
+        told |= {
+            "private": held.private,
+            "gated": held.gated and "auto",
+            "disabled": False,
+            "downloads": 0,
+            "likes": 0,
+            "tags": [],
+        }
         told |= {"lastModified": "2026-01-01T00:00:00.000Z", "createdAt": "2026-01-01T00:00:00.000Z"}
         return self.answer(200, told | {"siblings": [{"rfilename": path} for path in sorted(tree)]})
 
