@@ -236,11 +236,16 @@ class Writer:
             self._steps.close()
             self._steps, self._end, self._count, self._last, self._last_time = before
             fresh.unlink(missing_ok=True)
+            self._sweep()
             raise
         before[0].close()
         fresh.replace(self.path / recording_files.STEPS)
         recording_files.sync_folder(self.path)
         self._last = None  # what it was the first to need may be others' now
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Delete the blobs that no stored step names."""
         named = {path for line in _lines_of(self.path) for path in recording_files.blobs_of(self.path, line)}
         for path in (self.path / recording_files.BLOBS).iterdir():
             if path not in named:

@@ -222,3 +222,77 @@ def test_a_recording_is_acted_again(cases: Path, tmp_path: Path) -> None:
 def test_two_hundred_inputs_against_the_pages_own_log(tmp_path: Path) -> None:
     told = people_log.compare(200, tmp_path / "out", seed=7)
     assert told["told"] == told["logged"]
+
+
+def test_what_a_person_does_to_the_browser_itself(tmp_path: Path) -> None:
+    """Twice an address, back, forward, reload; each long enough after the last input to be nobody's doing but theirs."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for name in ("one", "two", "three"):
+        (site / f"{name}.html").write_text(f"<!doctype html><title>{name}</title><h1>{name}</h1>")
+    with people.recording_of(site / "one.html", tmp_path / "out") as (session, hands):
+        base = hands.page.url.rpartition("/")[0]
+        for act in (
+            lambda: hands.page.goto(f"{base}/two.html"),
+            lambda: hands.page.goto(f"{base}/three.html"),
+            lambda: hands.page.go_back(),
+            lambda: hands.page.go_forward(),
+            lambda: hands.page.reload(),
+        ):
+            time.sleep(1.2)
+            hands.run(act())
+            session.ready()
+        session.settle()
+        session.end("success")
+    steps = recording.read(tmp_path / "out").steps
+    assert [s.action.type for s in steps] == ["navigate", "navigate", "back", "forward", "reload"]
+    assert [(s.action.url or "").rpartition("/")[2] for s in steps[:2]] == ["two.html", "three.html"]
+    assert [s.observation.title for s in steps] == ["one", "two", "three", "two", "three"]
+    assert [s.after and s.after.title for s in steps] == ["two", "three", "two", "three", "three"]
+
+
+BUTTONS = """<!doctype html><meta charset=utf-8><style>body{margin:0;font:14px sans-serif}*{position:absolute}</style>
+<p id=p style="left:10px;top:10px;margin:0;width:200px;height:20px">Three words here</p>
+<a id=a href="#there" style="left:10px;top:50px;width:90px;height:20px">Link</a>
+<button id=b style="left:10px;top:90px;width:90px;height:30px" onclick="this.textContent += '!'">Press</button>"""
+
+
+def test_clicks_of_other_counts_and_buttons(tmp_path: Path) -> None:
+    """Triple: a double click and a click, as docs/recording_people.md says. Middle: a click with Control."""
+
+    def act(hands: people.Hands) -> None:
+        hands.click(40, 20, click_count=3)
+        time.sleep(0.8)
+        hands.click(40, 60, button="middle")
+        time.sleep(0.8)
+
+    held = people.played(BUTTONS, tmp_path / "out", act)
+    told = [(s.action.type, s.target and s.target.locator.css, s.action.modifiers) for s in held.steps]
+    assert told[:3] == [("double_click", "#p", ()), ("click", "#p", ()), ("click", "#a", ("Control",))]
+    assert {s.action.type for s in held.steps[3:]} <= {"switch_page"}
+
+
+def test_a_sharp_screen_and_a_profile_of_ones_own(tmp_path: Path) -> None:
+    """Pixel ratio 2: boxes and points are CSS px, the picture has twice as many. What the profile holds is there again."""
+    profile = tmp_path / "profile"
+    page = (
+        "<!doctype html><script>localStorage.n = +(localStorage.n || 0) + 1; document.title = localStorage.n</script>"
+    )
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "page.html").write_text(f"{page}{BUTTONS}")
+    held = people.played(
+        site / "page.html",
+        tmp_path / "out",
+        lambda hands: hands.click(55, 105),
+        profile=profile,
+        device_pixel_ratio=2.0,
+    )
+    (step,) = held.steps
+    shot, target = step.observation.screenshot, step.target
+    assert shot is not None and target is not None and target.bbox is not None and step.action.point is not None
+    assert (shot.width, shot.height) == (2 * step.observation.viewport.width, 2 * step.observation.viewport.height)
+    assert (target.bbox.x, target.bbox.y, target.bbox.width, target.bbox.height) == (10, 90, 90, 30)
+    assert (step.action.point.x, step.action.point.y) == (55, 105)
+    assert step.observation.device_pixel_ratio == 2.0
+    assert any(profile.iterdir())
