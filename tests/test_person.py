@@ -53,6 +53,8 @@ def check_step(step: Step, wanted: dict[str, Any], tolerance: float) -> None:
         assert target.get("name") in (None, step.target.name, step.target.text)
         if "bbox_css" in target:
             assert page_cases.close_to(step.target.bbox, target["bbox_css"], tolerance), step.target.bbox
+    corrected = any(note.startswith("typed_with_correction") for note in step.observation.notes)
+    assert corrected == wanted.get("typed_with_correction", False)
     if wanted.get("effect"):
         assert step.effect is not None and step.effect.happened, step.effect
 
@@ -72,6 +74,11 @@ def test_the_cases_of_the_recorder(cases: Path, tmp_path: Path, name: str) -> No
     assert len(steps) == len(wanted), people.told(steps)
     for step, one in zip(steps, wanted, strict=True):
         check_step(step, one, told.get("tolerance_px", 0.5))
+    if (
+        name == "recorder/B32-contenteditable-typing"
+    ):  # the focus is told as of the next input, not as the older tree says
+        after, target = steps[0].after, steps[0].target
+        assert after is not None and target is not None and after.focused == target.id
     if "picture_of_click_step_pixel" in expect:
         x, y = expect["picture_of_click_step_pixel"]["at"]
         assert steps[1].observation.screenshot is not None
@@ -296,3 +303,87 @@ def test_a_sharp_screen_and_a_profile_of_ones_own(tmp_path: Path) -> None:
     assert (step.action.point.x, step.action.point.y) == (55, 105)
     assert step.observation.device_pixel_ratio == 2.0
     assert any(profile.iterdir())
+
+
+KINDS = """<!doctype html><meta charset=utf-8><style>body{margin:0;font:14px sans-serif}
+body>*{position:absolute;left:10px;margin:0;width:160px;height:28px;box-sizing:border-box}</style>
+<textarea id=area style="top:10px;height:60px"></textarea>
+<input id=range type=range min=0 max=10 value=3 style="top:80px">
+<input id=box type=checkbox style="top:115px;width:20px;height:20px">
+<x-outer style="top:145px"></x-outer>
+<ul id=list style="top:180px;padding:0;list-style:none"><li id=item style="height:14px">Berlin</li><li>Bern</li></ul>
+<button id=named aria-label="Close window" style="top:215px" onclick="this.dataset.n = 1; this.textContent = 'o'">x</button>
+<div id=wide style="top:250px;height:40px;overflow:auto"><div style="width:900px;height:20px">wide</div></div>
+<details id=more style="top:300px;height:auto"><summary id=sum>More</summary>inside</details>
+<label id=lab style="top:350px"><input id=radio type=radio name=r>Yes</label>
+<div id=tall style="top:390px;height:60px;overflow:auto"><div style="height:900px">tall</div></div>
+<div id=role role=button tabindex=0 style="top:460px" onkeydown="if (event.key === 'Enter') this.textContent = 'Gone in'">Go in</div>
+<script>
+customElements.define('x-outer', class extends HTMLElement { connectedCallback() {
+  this.attachShadow({mode: 'open'}).innerHTML = '<x-inner></x-inner>' } });
+customElements.define('x-inner', class extends HTMLElement { connectedCallback() {
+  this.attachShadow({mode: 'open'}).innerHTML = '<input id=deep aria-label=Deep style="width:150px">' } });
+list.addEventListener('pointerdown', () => item.remove());
+</script>"""
+
+
+def test_siblings_of_the_cases_are_one_step_each(tmp_path: Path) -> None:
+    """Written before it was played: what is done, and the one step that it has to be."""
+
+    def turn_over(hands: people.Hands, x: float, y: float, right: float, down: float) -> None:
+        hands.run(hands.page.mouse.move(x, y))
+        hands.run(hands.page.mouse.wheel(right, down))
+        time.sleep(0.8)
+
+    def act(hands: people.Hands) -> None:
+        hands.click(60, 40)
+        hands.type("one")
+        hands.press("Enter")  # text here, since the field has lines
+        hands.type("twoo")
+        hands.press("Backspace")
+        hands.press("Control+a")
+        hands.press("Tab")
+        hands.press("ArrowRight")
+        hands.press("Tab")
+        hands.press("Space")
+        hands.click(60, 160)
+        hands.type("deep")
+        for x, y in ((30, 190), (60, 229), (40, 310), (60, 362)):
+            hands.click(x, y)
+            time.sleep(0.8)
+        turn_over(hands, 60, 270, 120, 0)
+        turn_over(hands, 60, 420, 0, 200)
+        hands.click(60, 474)
+        time.sleep(0.8)
+        hands.press("Enter")
+
+    held = people.played(KINDS, tmp_path / "out", act)
+    told = [
+        (
+            s.action.type,
+            s.target.locator.css if s.target is not None else "",
+            s.action.text or s.action.keys or (s.action.scroll_x or 0, s.action.scroll_y or 0),
+        )
+        for s in held.steps
+    ]
+    still = (0, 0)
+    assert told == [
+        ("click", "#area", still),
+        ("type", "#area", "one\ntwo"),
+        ("press", "#area", ("Control", "a")),
+        ("press", "#area", ("Tab",)),
+        ("press", "#range", ("ArrowRight",)),
+        ("press", "#range", ("Tab",)),
+        ("press", "#box", (" ",)),
+        ("click", "#deep", still),
+        ("type", "#deep", "deep"),
+        ("click", "#item", still),
+        ("click", "#named", still),
+        ("click", "#sum", still),
+        ("click", "#lab", still),  # a label acts on its control
+        ("scroll", "#wide", (120, 0)),
+        ("scroll", "#tall > div:nth-child(1)", (0, 200)),
+        ("click", "#role", still),
+        ("press", "#role", ("Enter",)),
+    ]
+    assert held.steps[10].target is not None and held.steps[10].target.name == "Close window"

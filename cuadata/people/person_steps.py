@@ -80,6 +80,9 @@ class Steps:
         after = self.observation(draft.after) if draft.after is not None else None
         if gesture.type == "dialog":
             before = replace(before, dialogs=self.secrets.value(gesture.begin.data["dialogs"]))
+        if gesture.corrected:
+            words = f"typed_with_correction: {gesture.corrected} characters were typed and taken back"
+            before = replace(before, notes=(*before.notes, words))
         number = self._number(gesture)
         action = action_of(gesture, seen, moment, target, number)
         action = self.secrets.value(action)
