@@ -11,11 +11,14 @@ from cuadata.contracts import FailureKind, ParseFailure, View
 from cuadata.registry import formats
 from cuadata.types import Action, ActionType, Point, Size
 
+#: Kind and point of an action, or why a text is none.
+Read = tuple[ActionType, Point | None] | FailureKind
+
 VIEW = View(image=Size(1920, 1080), viewport=Size(1920, 1080))
 PX = View(image=Size(1920, 1080), viewport=Size(1920, 1080), frame="px")
 
 
-def outcome(name: str, text: str, view: View = PX) -> tuple[ActionType, Point | None] | FailureKind:
+def outcome(name: str, text: str, view: View = PX) -> Read:
     """Kind and point of the first action as a family reads it, or the kind of failure."""
     try:
         action = formats[name].read(text, view)
@@ -28,8 +31,8 @@ def call(arguments: str) -> str:
     return f'<tool_call>\n{{"name": "computer_use", "arguments": {arguments}}}\n</tool_call>'
 
 
-AT = ("click", Point(683, 324))
-SAID: tuple[tuple[str, str, tuple[ActionType, Point | None] | FailureKind], ...] = (
+AT: Read = ("click", Point(683, 324))
+SAID: tuple[tuple[str, str, Read], ...] = (
     # Qwen2.5-VL: prose and thoughts around the call, several calls, slips in the JSON
     ("qwen25vl", "I will click it. " + call('{"action": "left_click", "coordinate": [683, 324]}') + " Done.", AT),
     ("qwen25vl", call('{"action": "left_click", "coordinate": [683, 324]}') + call('{"action": "terminate"}'), AT),
@@ -79,7 +82,7 @@ SAID: tuple[tuple[str, str, tuple[ActionType, Point | None] | FailureKind], ...]
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), SAID)
-def test_what_models_really_say(name: str, text: str, expected: tuple[ActionType, Point | None] | FailureKind) -> None:
+def test_what_models_really_say(name: str, text: str, expected: Read) -> None:
     view = VIEW if name in ("aguvis", "smolvlm") else PX
     assert outcome(name, text, view) == expected
 
