@@ -240,14 +240,14 @@ def test_what_a_person_does_to_the_browser_itself(tmp_path: Path) -> None:
     with people.recording_of(site / "one.html", tmp_path / "out") as (session, hands):
         base = hands.page.url.rpartition("/")[0]
         for act in (
-            lambda: hands.page.goto(f"{base}/two.html"),
-            lambda: hands.page.goto(f"{base}/three.html"),
-            lambda: hands.page.go_back(),
-            lambda: hands.page.go_forward(),
-            lambda: hands.page.reload(),
+            hands.page.goto(f"{base}/two.html"),
+            hands.page.goto(f"{base}/three.html"),
+            hands.page.go_back(),
+            hands.page.go_forward(),
+            hands.page.reload(),
         ):
             time.sleep(1.2)
-            hands.run(act())
+            hands.run(act)
             session.ready()
         session.settle()
         session.end("success")
