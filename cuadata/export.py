@@ -18,8 +18,8 @@ from cuadata import dataset, image
 from cuadata.building import folders
 from cuadata.contracts import Format, Message
 from cuadata.errors import CallError, DataError
-from cuadata.registry import formats
-from cuadata.rows import Example
+from cuadata.registry import formats, gates
+from cuadata.rows import Candidate, Example
 from cuadata.speaking import prompts
 
 Record = dict[str, Any]
@@ -45,15 +45,24 @@ class Exported:
     left_out: Annotated[dict[str, int], "rows whose action the family has no word for, by action"] = field(
         default_factory=dict
     )
+    failed: Annotated[int, "rows left out as steps of trajectories that failed their task"] = 0
 
 
 def export(
-    folder: Path | str, to: str, out: Path | str, *, config: str = "actions", format: str = "", force: bool = False
+    folder: Path | str,
+    to: str,
+    out: Path | str,
+    *,
+    config: str = "actions",
+    format: str = "",
+    keep_failed: bool = False,
+    force: bool = False,
 ) -> Exported:
     """Write every split of a config in a trainer's form, with its pictures in `out`/images.
 
     `format`: the model family whose grammar and coordinates the answers have; by default the form's own. Rows whose action
-    the family has no word for are left out and counted. CallError for a form, format or config that there is not;
+    the family has no word for are left out and counted, and so are steps of failed tasks that the gate `task_failed`
+    rejects, unless `keep_failed`. CallError for a form, format or config that there is not;
     DataError where no row is left.
     """
     folder, out = Path(folder), Path(out)
@@ -70,17 +79,32 @@ def export(
     shutil.rmtree(made, ignore_errors=True)
     (made / "images").mkdir(parents=True)
     left_out: dict[str, int] = {}
-    written = {}
+    written, failed = {}, 0
     for split in splits:
-        rows = dataset.read(folder, config, split)
+        rows = _Imitated(dataset.read(folder, config, split), all=keep_failed)
         records = _records(rows, form, formats[family], made, left_out)
         if to == "agentnet":
             records = _trajectories(records)
         written[split] = _write(records, made / split, listed=form.listed)
+        failed += rows.failed
     if not any(written.values()):
         raise DataError(f"no action of config '{config}' can be said in {family}", place=str(folder))
     folders.publish(made, out)
-    return Exported(out=str(out), to=to, format=family, records=written, left_out=left_out)
+    return Exported(out=str(out), to=to, format=family, records=written, left_out=left_out, failed=failed)
+
+
+class _Imitated:
+    """Rows to learn from: all, or those that the gate `task_failed` keeps. `failed` counts the others."""
+
+    def __init__(self, rows: Iterable[Example], *, all: bool) -> None:
+        self.rows, self.all, self.failed = rows, all, 0
+
+    def __iter__(self) -> Iterator[Example]:
+        for row in self.rows:
+            if self.all or gates["task_failed"](Candidate(example=row)).keep == "yes":
+                yield row
+            else:
+                self.failed += 1
 
 
 def _records(

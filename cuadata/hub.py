@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -90,8 +91,9 @@ def publish(
     the data's hash.
 
     CallError where the call is wrong or the repository's visibility is not the one asked for; DataError where the data
-    may not go out; RemoteError where the Hub refuses or fails. After an error the repository shows what it showed before,
-    and the same call goes on from there.
+    may not go out; RemoteError where the Hub refuses or fails. After an error before the commit the repository shows what it
+    showed before; one after the commit (the tag, the opening again) says that the commit is visible. Either way the same
+    call goes on from there.
     """
     contents = read(Path(folder))
     _check_call(repo, version)
@@ -210,10 +212,11 @@ class _Publication:
         additions = self._upload(change, card_text)
         visibility, _ = self._settle()
         commit = self._commit(additions, change, head, before)
-        self._check_result(commit, before, change)
-        if tagged is None:
-            self.remote.tag(tag, commit)
-        opened = check_opens(self.contents.folder, self.contents.splits, self.remote, commit, self.progress)
+        with _already_visible(self.remote.repo, commit):
+            self._check_result(commit, before, change)
+            if tagged is None:
+                self.remote.tag(tag, commit)
+            opened = check_opens(self.contents.folder, self.contents.splits, self.remote, commit, self.progress)
         return Published(
             repo=self.remote.repo,
             url=f"{self.remote.endpoint}/datasets/{self.remote.repo}",
@@ -237,7 +240,8 @@ class _Publication:
             decision = hub_plan.decide(visibility, self.private)
         if visibility == "none" or head is None:
             raise RemoteError(
-                f"{self.remote.endpoint} made {self.remote.repo} but does not show it; nothing was uploaded"
+                f"{self.remote.endpoint} shows no dataset {self.remote.repo} after it was asked to make it; nothing was "
+                "uploaded. A name that is taken may be a model's, or hidden from this token: give another name"
             )
         if decision != "upload":
             asked = "public" if self.private is False else "private"
@@ -312,3 +316,15 @@ class _Publication:
         if not self._made(after, before, change):
             wrong = sorted(set(change.result(before)) ^ set(after)) or ["the bytes of a file"]
             raise RemoteError(f"commit {commit[:12]} of {self.remote.repo} is not what was sent: {wrong[0]} differs")
+
+
+@contextmanager
+def _already_visible(repo: str, commit: str) -> Iterator[None]:
+    """What fails after the commit says that the commit is there to be seen."""
+    told = f"; commit {commit[:12]} of {repo} is made and visible to whoever may see the repository"
+    try:
+        yield
+    except RemoteError as error:
+        raise RemoteError(f"{error}{told}", status=error.status) from error
+    except DataError as error:
+        raise DataError(f"{error}{told}") from error

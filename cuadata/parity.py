@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from cuadata import dataset
 from cuadata.contracts import Format, Message, Prompt, View
 from cuadata.errors import CallError, DataError
 from cuadata.learning import chat
@@ -128,8 +129,6 @@ def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _parquet(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    import pyarrow.parquet as pq
-
     files = sorted(folder.glob("actions/train-*.parquet")) or sorted(folder.rglob("train-*.parquet"))
     if not files:
         raise DataError(
@@ -137,13 +136,10 @@ def _parquet(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             place=str(folder),
         )
     for file in files:
-        opened = pq.ParquetFile(file)
-        known = [name for name in (*COLUMNS, "prompt", "messages") if name in opened.schema_arrow.names]
-        at = 0
-        for batch in opened.iter_batches(columns=known):
-            for row in batch.to_pylist():
-                yield f"{file.name}:{at}", row
-                at += 1
+        with dataset.opened(file) as shard:
+            known = [name for name in (*COLUMNS, "prompt", "messages") if name in shard.schema_arrow.names]
+            rows = (row for batch in shard.iter_batches(columns=known) for row in batch.to_pylist())
+            yield from ((f"{file.name}:{at}", row) for at, row in enumerate(rows))
 
 
 def skeleton(row: Mapping[str, Any], form: Format | None = None) -> Skeleton:

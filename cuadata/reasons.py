@@ -29,6 +29,7 @@ REASONS: Final[dict[str, str]] = {
     "action_unsupported": "The action is of a kind that has no place in the dataset.",
     "not_an_input": "The entry is no input of a person: a wait, a check, a navigation by script.",
     "multi_action_step": "Several actions ride on one picture.",
+    "task_failed": "The trajectory failed its task, and nothing shows that this step was right.",
     "no_effect": "Nothing changed after the action, neither in the picture nor in the state.",
     "taken_back": "A later step took back what this one did.",
     "screenshot_missing": "The step has no picture.",

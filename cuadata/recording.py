@@ -6,11 +6,13 @@ A recording is a folder; `cuadata.recordings.recording_files` names what is in i
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from cuadata import __version__, image, privacy
 from cuadata.errors import DataError
@@ -197,6 +199,60 @@ class Writer:
         self._end, self._count, self._last, self._last_time = 0, 0, None, None
         self._stored, self._packed = {}, None
 
+    def texts(self) -> Iterator[str]:
+        """Everything that is stored as text: the header, the lines of the steps, the elements that they name."""
+        for name in (recording_files.HEADER, recording_files.STEPS):
+            with open(self.path / name, encoding="utf-8") as file:
+                yield from file
+        for path in sorted((self.path / recording_files.BLOBS).glob("*.jsonl.gz")):
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                yield from file
+
+    def rewrite(self, change: Callable[[Any], Any]) -> int:
+        """Store the header and every step again as `change` makes them; how many steps are other ones now.
+
+        `change` gives back the same object where nothing is to be done. What no step names any more is deleted. The old
+        steps stand until all new ones are on the disk. DataError and disk errors as `add`.
+        """
+        header = read_header(self.path)
+        if (clean := change(header)) is not header:
+            recording_files.write_whole(self.path / recording_files.HEADER, to_json(clean))
+        held = read(self.path).steps
+        changed = [change(step) for step in held]
+        count = sum(new is not old for new, old in zip(changed, held, strict=True))
+        if count:
+            self._replace_steps(changed)
+        return count
+
+    def _replace_steps(self, steps: Sequence[Step]) -> None:
+        fresh = self.path / f"{recording_files.STEPS}.new"
+        before = self._steps, self._end, self._count, self._last, self._last_time
+        self._steps = open(fresh, "wb", buffering=0)  # noqa: SIM115 - held until close
+        self._end, self._count, self._last, self._last_time = 0, 0, None, None
+        try:
+            for step in steps:
+                self.add(step)
+        except BaseException:
+            self._steps.close()
+            self._steps, self._end, self._count, self._last, self._last_time = before
+            fresh.unlink(missing_ok=True)
+            self._sweep()
+            raise
+        before[0].close()
+        fresh.replace(self.path / recording_files.STEPS)
+        recording_files.sync_folder(self.path)
+        self._last = None  # what it was the first to need may be others' now
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Delete the blobs that no stored step names."""
+        named = {path for line in _lines_of(self.path) for path in recording_files.blobs_of(self.path, line)}
+        for path in (self.path / recording_files.BLOBS).iterdir():
+            if path not in named:
+                path.unlink()
+        self._stored = {name: one for name, one in self._stored.items() if self._has(one)}
+        self._packed = None
+
     def close(self, outcome: Outcome, *, instruction: str | None = None, notes: tuple[str, ...] = ()) -> None:
         """End the recording and give the lock back. `instruction` is what was asked, where it was said only later."""
         if not self._open:
@@ -307,6 +363,11 @@ class Writer:
             raise
         self._end = start + len(text)
         return start
+
+
+def _lines_of(path: Path) -> Iterator[Line]:
+    with open(path / recording_files.STEPS, "rb") as file:
+        yield from (from_json(text, Line) for text in file)
 
 
 def _masked(action: Action) -> Action:

@@ -62,7 +62,8 @@ class Example:
     seed_block: Annotated[str, "block of seeds that splits keep together"] = ""
     split_group: Annotated[str, "rows of one group never part"] = ""
     provenance: Annotated[
-        str, "JSON text: recording, step, versions, browser; `task_failed` where the trajectory failed its task"
+        str,
+        "JSON text: recording, step, versions, browser; `task_failed` where the trajectory failed its task, and what was `paid` for the step",
     ] = "{}"
 
 

@@ -47,6 +47,7 @@ class Repo:
     commits: list[dict[str, bytes | str]] = field(default_factory=lambda: [{}])
     messages: list[str] = field(default_factory=lambda: ["initial commit"])
     tags: dict[str, str] = field(default_factory=dict)
+    gated: bool = False
 
 
 class Hub:
@@ -58,6 +59,9 @@ class Hub:
         self.calls: list[str] = []
         self.faults: list[Fault] = []
         self.taken = 0  # large files whose bytes were sent
+        self.renamed: dict[str, str] = {}  # old name -> new name of a repository
+        self.models: set[str] = set()  # names that stand for models
+        self.scope = "write"  # of the token
         self.on_call: Callable[[str], None] = lambda call: None
         self._folder = tempfile.TemporaryDirectory()
         self._lock = threading.Lock()
@@ -82,8 +86,9 @@ class Hub:
 
     def forget(self) -> None:
         """As it was when it began."""
-        for held in (self.repos, self.calls, self.faults):
+        for held in (self.repos, self.calls, self.faults, self.renamed, self.models):
             held.clear()
+        self.scope = "write"
         self.on_call = lambda call: None
         self.taken = 0
         for path in Path(self._folder.name).iterdir():
@@ -172,6 +177,9 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(3)
             self.close_connection = True
             return None
+        for old, new in self.hub.renamed.items():
+            if f"/{old}" in path:
+                return self.answer(307, {}, {"Location": self.hub.url + self.path.replace(old, new)})
         for pattern, method in _ROUTES:
             if match := re.fullmatch(pattern, path):
                 method(self, body, *match.groups())
@@ -249,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
         if held is None or (held.private and not token):
             self.answer(404 if token else 401, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"})
             return False
-        if write and not token:
+        if write and (not token or self.hub.scope != "write"):
             self.answer(403, {"error": "no write access"})
             return False
         return True
@@ -259,7 +267,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != f"Bearer {self.hub.token}":
             return self.answer(401, {"error": "Invalid credentials"})
         repo = f"{asked.get('organization') or 'tester'}/{asked['name']}"
-        if repo in self.hub.repos:
+        if self.hub.scope != "write":
+            return self.answer(403, {"error": "You don't have the rights to create a dataset"})
+        if repo in self.hub.repos or repo in self.hub.models:
             return self.answer(409, {"error": "You already created this dataset repo"})
         private = asked.get("visibility") == "private" or bool(asked.get("private"))
         self.hub.repos[repo] = Repo(private=private)
@@ -278,7 +288,14 @@ class _Handler(BaseHTTPRequestHandler):
             "author": repo.split("/")[0],
             "sha": self.hub.commit_id(repo, number),
         }
-        told |= {"private": held.private, "gated": False, "disabled": False, "downloads": 0, "likes": 0, "tags": []}
+        told |= {
+            "private": held.private,
+            "gated": held.gated and "auto",
+            "disabled": False,
+            "downloads": 0,
+            "likes": 0,
+            "tags": [],
+        }
         told |= {"lastModified": "2026-01-01T00:00:00.000Z", "createdAt": "2026-01-01T00:00:00.000Z"}
         return self.answer(200, told | {"siblings": [{"rfilename": path} for path in sorted(tree)]})
 
@@ -367,7 +384,10 @@ class _Handler(BaseHTTPRequestHandler):
         for one in json.loads(body)["objects"]:
             entry = {"oid": one["oid"], "size": one["size"], "authenticated": True}
             if not self.hub.blob(one["oid"]).exists():
-                entry["actions"] = {"upload": {"href": f"{self.hub.url}/lfs/{one['oid']}", "header": {}}}
+                entry["actions"] = {
+                    "upload": {"href": f"{self.hub.url}/lfs/{one['oid']}", "header": {}},
+                    "verify": {"href": f"{self.hub.url}/verify", "header": {}},
+                }
             told.append(entry)
         self.answer(200, {"transfer": "basic", "objects": told}, {"Content-Type": "application/vnd.git-lfs+json"})
 
@@ -427,6 +447,7 @@ _REPO = r"/api/(?:datasets|models)/([^/]+/[^/]+)"
 _ROUTES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"/api/repos/create", _Handler.create),
     (r"/api/validate-yaml", _Handler.fine),
+    (r"/verify", _Handler.fine),
     (r"/api/whoami-v2", _Handler.user),
     (_REPO, _Handler.info),
     (rf"{_REPO}/revision/([^/]+)", _Handler.info),

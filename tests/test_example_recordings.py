@@ -14,16 +14,28 @@ def test_they_weigh_little() -> None:
 
 
 def test_they_give_rows_in_every_split_and_show_a_rejection(tmp_path: Path) -> None:
-    report = build.build([("recordings", RECORDINGS)], tmp_path / "set", workers=1)
+    report = build.build([("recordings", RECORDINGS)], tmp_path / "set", workers=1, without=("task_failed",))
     assert min(report.kept["actions"][split] for split in ("train", "test")) > 0
     assert report.rejected == {"no_effect": 5}
     assert sum(report.kept["chunks"].values()) > 0
 
 
-def test_the_card_says_how_many_failed_their_task(tmp_path: Path) -> None:
-    """Two of the three tick every box, whatever was asked: what they did worked and is kept, and is wrong."""
-    report = build.build([("recordings", RECORDINGS)], tmp_path / "set", workers=1, configs=("actions",))
-    assert report.summary()["failed_trajectories"] == 3
-    assert "3 of the 5 trajectories failed their task" in (tmp_path / "set" / "README.md").read_text()
-    rows = [row for split in ("train", "test") for row in dataset.read(tmp_path / "set", "actions", split)]
-    assert len({row.trajectory_id for row in rows if "task_failed" in row.provenance}) == 3
+def test_steps_of_failed_tasks_stay_out_unless_asked_for(tmp_path: Path) -> None:
+    """Two of the three tick every box, whatever was asked: what they did worked and is wrong."""
+    sources = [("recordings", RECORDINGS)]
+    report = build.build(sources, tmp_path / "set", workers=1)
+    whole = build.build(sources, tmp_path / "whole", workers=1, without=("task_failed",))
+    assert report.summary()["failed_trajectories"] == whole.summary()["failed_trajectories"] == 3
+    for folder, ends in (("set", "hold them still"), ("whole", "the wrong thing to do")):
+        said = (tmp_path / folder / "README.md").read_text()
+        assert "3 of the 5 trajectories failed their task" in said and ends in said
+    assert failed(tmp_path / "set", "actions") == set()
+    assert len(failed(tmp_path / "whole", "actions")) == 3
+    assert report.rejected["task_failed"] == whole.examples - report.examples > 0
+    assert len(failed(tmp_path / "set", "transitions")) == 3
+
+
+def failed(folder: Path, config: str) -> set[str]:
+    """Trajectories that failed their task and have rows in a config."""
+    rows = (row for split in dataset.configs(folder)[config] for row in dataset.read(folder, config, split))
+    return {row.trajectory_id for row in rows if "task_failed" in row.provenance}

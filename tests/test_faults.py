@@ -30,6 +30,7 @@ from evidence import (
 )
 from evidence import row as row_of
 
+from cuadata import split
 from cuadata.judging import judging
 from cuadata.registry import gates
 from cuadata.rows import Candidate
@@ -41,7 +42,9 @@ from cuadata.types import (
     Element,
     Evidence,
     Image,
+    Outcome,
     Point,
+    Reward,
     Size,
     States,
     Step,
@@ -84,6 +87,15 @@ def on_page(target: Element) -> Candidate:
 def instructed(text: str, candidate: Candidate | None = None) -> Candidate:
     held = candidate or direct()
     return replace(held, example=replace(held.example, instruction=text))
+
+
+def failed(*, paid: float) -> Candidate:
+    """A step of a trajectory that failed its task; the environment paid so much for the step itself."""
+    held = direct().trajectory
+    assert held is not None
+    step = replace(held.steps[0], rewards=(Reward(name="ticked", value=paid),))
+    lost = replace(held, steps=(step,), outcome=Outcome(ended="failure", success=False))
+    return next(split.examples(lost))
 
 
 def hopeless(text: str, *references: Element) -> Candidate:
@@ -381,6 +393,7 @@ ROWS = (
     Row("sensitive_value", "sensitive_value",
         lambda: instructed("Click on the 'Copy' button, then pay with 4111 1111 1111 1111"),
         lambda: instructed("Click on the 'Copy' button, then quote order 4111 1111 1111 1112")),
+    Row("task_failed", "task_failed", lambda: failed(paid=0.02), lambda: failed(paid=0.1)),
     Row("difficulty", "too_easy", lambda: provenance(rollouts={"hits": 8, "n": 8}),
         lambda: provenance(rollouts={"hits": 4, "n": 8})),
 )  # fmt: skip

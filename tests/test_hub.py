@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from email.utils import formatdate
 from pathlib import Path
 
 import publishing
@@ -13,7 +16,8 @@ import pytest
 from hub_server import Fault, Hub
 from publishing import REPO, Publisher
 
-from cuadata.publishing import hub_plan
+from cuadata.errors import DataError
+from cuadata.publishing import hub_plan, hub_remote
 
 
 @pytest.fixture(scope="module")
@@ -298,3 +302,153 @@ def test_killed_at_any_moment_it_resumes_to_the_same_end(
     assert hub.repos[REPO].tags == {done["tag"]: done["commit"]} and len(hub.repos[REPO].commits) == 2
     assert hub.taken == sum(path.endswith(".parquet") for path in whole), "no shard is sent twice"
     assert not list(data.parent.glob(".*publish*"))
+
+
+# Siblings of the cases, the answers written first ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("remote", "new", "stale"),
+    [
+        pytest.param(
+            ["a/train-00000-of-00002.parquet", "a/train-00001-of-00002.parquet", "b/train-00000-of-00001.parquet",
+             "b/test-00000-of-00001.parquet", "c/train-00000-of-00009.parquet"],
+            ["a/train-00000-of-00001.parquet", "b/train-00000-of-00003.parquet"],
+            ["a/train-00000-of-00002.parquet", "a/train-00001-of-00002.parquet", "b/train-00000-of-00001.parquet"],
+            id="stale shards of two configs",
+        ),
+        pytest.param(
+            ["a/val-00000-of-00001.parquet", "a/train-00000-of-00001.parquet"],
+            ["a/validation-00000-of-00001.parquet", "a/train-00000-of-00001.parquet"],
+            [],
+            id="a renamed split is another split",
+        ),
+        pytest.param(
+            ["größe/train-00000-of-00002.parquet", "数据/train-00000-of-00001.parquet"],
+            ["größe/train-00000-of-00001.parquet"],
+            ["größe/train-00000-of-00002.parquet"],
+            id="names that are not ASCII",
+        ),
+        pytest.param(
+            ["a/train-00000-of-100000.parquet", "a/train-99999-of-100000.parquet"],
+            ["a/train-00000-of-00001.parquet"],
+            ["a/train-00000-of-100000.parquet", "a/train-99999-of-100000.parquet"],
+            id="more shards than five digits count",
+        ),
+    ],
+)  # fmt: skip
+def test_stale_shards_of_other_kinds(remote: list[str], new: list[str], stale: list[str]) -> None:
+    assert list(hub_plan.change(remote, new).delete) == stale
+
+
+def test_a_card_whose_config_names_no_file_is_refused() -> None:
+    local = "---\nconfigs:\n- config_name: a\n  data_files:\n  - split: train\n    path: a/gone-*.parquet\n---\n"
+    with pytest.raises(DataError, match="a/gone"):
+        hub_plan.merged_card(local, None, ["a/train-00000-of-00001.parquet"])
+
+
+def test_a_config_that_is_not_ascii_stays_on_the_card() -> None:
+    card = "---\nconfigs:\n- config_name: {0}\n  data_files:\n  - split: train\n    path: {0}/train-*.parquet\n---\n"
+    files = [f"{name}/train-00000-of-00001.parquet" for name in ("actions", "größe", "数据")]
+    remote = card.format("größe").replace("---\n", "", 2)
+    merged = hub_plan.merged_card(card.format("actions"), f"---\n{remote}---\n", files)
+    assert [one["config_name"] for one in hub_plan.front_matter(merged)["configs"]] == ["actions", "größe"]
+    assert "größe" in merged, "written as people read it, not as escapes"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("7", 7.0), ("²", None), ("soon", None), ("-5", None), ("", None), ("9" * 400, float("inf"))],
+)
+def test_what_a_hub_may_ask_to_wait(text: str, seconds: float | None) -> None:
+    assert hub_remote._seconds(text) == seconds
+
+
+def test_a_date_to_wait_for() -> None:
+    assert hub_remote._seconds(formatdate(time.time() + 90, usegmt=True)) == pytest.approx(90, abs=3)
+    assert hub_remote._seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "visible"),
+    [
+        (Fault("GET .*tree", 429, times=9, headers={"Retry-After": "9" * 12}), "cannot be meant", False),
+        (Fault("PUT /lfs/", 413, times=9), "smaller shards", False),
+        (Fault("POST /verify", 400, times=99), "answers 400", False),
+        (Fault("POST .*/tag/", 500, times=99), "is made and visible", True),
+    ],
+    ids=["429 for ever", "413", "verify fails", "the tag fails"],
+)
+def test_faults_of_other_kinds(
+    hub: Hub, publish: Publisher, data: Path, fault: Fault, words: str, visible: bool
+) -> None:
+    hub.faults = [fault]
+    done = publish(data)
+    assert done["error"] == "RemoteError" and words in done["words"], done
+    assert ("is made and visible" in done["words"]) == visible == (len(hub.repos[REPO].commits) == 2)
+    hub.faults = []
+    assert publish(data)["visibility"] == "private" and len(hub.repos[REPO].commits) == 2, "the same call goes on"
+
+
+def test_a_conflict_is_told_and_the_next_call_succeeds(hub: Hub, publish: Publisher, data: Path) -> None:
+    hub.faults = [
+        Fault("POST .*commit/main", 409),
+        Fault("GET .*tree", 429, headers={"Retry-After": formatdate(time.time() + 1, usegmt=True)}),
+        Fault("PUT /lfs/", kind="lost"),
+    ]
+    assert "changed in the meantime" in publish(data)["words"]
+    assert "error" not in publish(data)
+    assert len(hub.repos[REPO].commits) == 2
+    assert hub.taken <= len(list(data.rglob("*.parquet"))) + 1, "only the shard whose answer was lost may go twice"
+
+
+def test_a_token_that_may_only_read(hub: Hub, publish: Publisher, data: Path) -> None:
+    hub.scope = "read"
+    assert "write access" in publish(data)["words"] and not hub.repos
+    hub.put(REPO, {})
+    assert "write access" in publish(data)["words"]
+    assert hub.taken == 0 and len(hub.repos[REPO].commits) == 2
+
+
+def test_a_name_that_is_a_models(hub: Hub, publish: Publisher, data: Path) -> None:
+    hub.models.add(REPO)
+    done = publish(data)
+    assert done["error"] == "RemoteError" and "may be a model's" in done["words"] and hub.taken == 0
+
+
+def test_a_repository_that_was_renamed(hub: Hub, publish: Publisher, data: Path) -> None:
+    hub.put("tester/newer", {})
+    hub.renamed[REPO] = "tester/newer"
+    done = publish(data)
+    assert done["error"] == "CallError" and "is called tester/newer by now" in done["words"]
+    assert hub.taken == 0 and len(hub.repos["tester/newer"].commits) == 2
+
+
+def test_a_gated_repository_of_ones_own(hub: Hub, publish: Publisher, data: Path) -> None:
+    hub.put(REPO, {})
+    hub.repos[REPO].gated = True
+    assert publish(data)["visibility"] == "private"
+    hub.forget()
+    hub.faults = [Fault("GET .*tree", 403, times=9, headers={"X-Error-Code": "GatedRepo"})]
+    assert "does not let this token" in publish(data)["words"] and hub.taken == 0
+
+
+def test_an_empty_split(hub: Hub, publish: Publisher, tmp_path: Path) -> None:
+    """A split without rows is a shard without rows: it goes out, opens, and equals the one here."""
+    from cuadata import dataset
+    from cuadata.building import manifest
+    from cuadata.rows import Example
+
+    folder = publishing.dataset(tmp_path / "set", 4)
+    (shard,) = dataset.write([], Example, folder / "actions", name="validation", force=True)
+    held = manifest.read(folder)
+    digest = hashlib.sha256(shard.read_bytes()).hexdigest()
+    entry = {"path": f"actions/{shard.name}", "rows": 0, "bytes": shard.stat().st_size, "sha256": digest}
+    manifest.write({**held, "files": [*held["files"], entry]}, folder)
+    card = folder / "README.md"
+    text = card.read_text()
+    first = text.index("  - split: ")
+    card.write_text(f"{text[:first]}  - split: validation\n    path: actions/validation-*.parquet\n{text[first:]}")
+    done = publish(folder)
+    assert "error" not in done, done
+    assert "actions/validation" in done["opened"]

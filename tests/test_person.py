@@ -53,6 +53,8 @@ def check_step(step: Step, wanted: dict[str, Any], tolerance: float) -> None:
         assert target.get("name") in (None, step.target.name, step.target.text)
         if "bbox_css" in target:
             assert page_cases.close_to(step.target.bbox, target["bbox_css"], tolerance), step.target.bbox
+    corrected = any(note.startswith("typed_with_correction") for note in step.observation.notes)
+    assert corrected == wanted.get("typed_with_correction", False)
     if wanted.get("effect"):
         assert step.effect is not None and step.effect.happened, step.effect
 
@@ -72,6 +74,11 @@ def test_the_cases_of_the_recorder(cases: Path, tmp_path: Path, name: str) -> No
     assert len(steps) == len(wanted), people.told(steps)
     for step, one in zip(steps, wanted, strict=True):
         check_step(step, one, told.get("tolerance_px", 0.5))
+    if (
+        name == "recorder/B32-contenteditable-typing"
+    ):  # the focus is told as of the next input, not as the older tree says
+        after, target = steps[0].after, steps[0].target
+        assert after is not None and target is not None and after.focused == target.id
     if "picture_of_click_step_pixel" in expect:
         x, y = expect["picture_of_click_step_pixel"]["at"]
         assert steps[1].observation.screenshot is not None
@@ -222,3 +229,161 @@ def test_a_recording_is_acted_again(cases: Path, tmp_path: Path) -> None:
 def test_two_hundred_inputs_against_the_pages_own_log(tmp_path: Path) -> None:
     told = people_log.compare(200, tmp_path / "out", seed=7)
     assert told["told"] == told["logged"]
+
+
+def test_what_a_person_does_to_the_browser_itself(tmp_path: Path) -> None:
+    """Twice an address, back, forward, reload; each long enough after the last input to be nobody's doing but theirs."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for name in ("one", "two", "three"):
+        (site / f"{name}.html").write_text(f"<!doctype html><title>{name}</title><h1>{name}</h1>")
+    with people.recording_of(site / "one.html", tmp_path / "out") as (session, hands):
+        base = hands.page.url.rpartition("/")[0]
+        for act in (
+            hands.page.goto(f"{base}/two.html"),
+            hands.page.goto(f"{base}/three.html"),
+            hands.page.go_back(),
+            hands.page.go_forward(),
+            hands.page.reload(),
+        ):
+            time.sleep(1.2)
+            hands.run(act)
+            session.ready()
+        session.settle()
+        session.end("success")
+    steps = recording.read(tmp_path / "out").steps
+    assert [s.action.type for s in steps] == ["navigate", "navigate", "back", "forward", "reload"]
+    assert [(s.action.url or "").rpartition("/")[2] for s in steps[:2]] == ["two.html", "three.html"]
+    assert [s.observation.title for s in steps] == ["one", "two", "three", "two", "three"]
+    assert [s.after and s.after.title for s in steps] == ["two", "three", "two", "three", "three"]
+
+
+BUTTONS = """<!doctype html><meta charset=utf-8><style>body{margin:0;font:14px sans-serif}*{position:absolute}</style>
+<p id=p style="left:10px;top:10px;margin:0;width:200px;height:20px">Three words here</p>
+<a id=a href="#there" style="left:10px;top:50px;width:90px;height:20px">Link</a>
+<button id=b style="left:10px;top:90px;width:90px;height:30px" onclick="this.textContent += '!'">Press</button>"""
+
+
+def test_clicks_of_other_counts_and_buttons(tmp_path: Path) -> None:
+    """Triple: a double click and a click, as docs/recording_people.md says. Middle: a click with Control."""
+
+    def act(hands: people.Hands) -> None:
+        hands.click(40, 20, click_count=3)
+        time.sleep(0.8)
+        hands.click(40, 60, button="middle")
+        time.sleep(0.8)
+
+    held = people.played(BUTTONS, tmp_path / "out", act)
+    told = [(s.action.type, s.target and s.target.locator.css, s.action.modifiers) for s in held.steps]
+    assert told[:3] == [("double_click", "#p", ()), ("click", "#p", ()), ("click", "#a", ("Control",))]
+    assert {s.action.type for s in held.steps[3:]} <= {"switch_page"}
+
+
+def test_a_sharp_screen_and_a_profile_of_ones_own(tmp_path: Path) -> None:
+    """Pixel ratio 2: boxes and points are CSS px, the picture has twice as many. What the profile holds is there again."""
+    profile = tmp_path / "profile"
+    page = (
+        "<!doctype html><script>localStorage.n = +(localStorage.n || 0) + 1; document.title = localStorage.n</script>"
+    )
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "page.html").write_text(f"{page}{BUTTONS}")
+    held = people.played(
+        site / "page.html",
+        tmp_path / "out",
+        lambda hands: hands.click(55, 105),
+        profile=profile,
+        device_pixel_ratio=2.0,
+    )
+    (step,) = held.steps
+    shot, target = step.observation.screenshot, step.target
+    assert shot is not None and target is not None and target.bbox is not None and step.action.point is not None
+    assert (shot.width, shot.height) == (2 * step.observation.viewport.width, 2 * step.observation.viewport.height)
+    assert (target.bbox.x, target.bbox.y, target.bbox.width, target.bbox.height) == (10, 90, 90, 30)
+    assert (step.action.point.x, step.action.point.y) == (55, 105)
+    assert step.observation.device_pixel_ratio == 2.0
+    assert any(profile.iterdir())
+
+
+KINDS = """<!doctype html><meta charset=utf-8><style>body{margin:0;font:14px sans-serif}
+body>*{position:absolute;left:10px;margin:0;width:160px;height:28px;box-sizing:border-box}</style>
+<textarea id=area style="top:10px;height:60px"></textarea>
+<input id=range type=range min=0 max=10 value=3 style="top:80px">
+<input id=box type=checkbox style="top:115px;width:20px;height:20px">
+<x-outer style="top:145px"></x-outer>
+<ul id=list style="top:180px;padding:0;list-style:none"><li id=item style="height:14px">Berlin</li><li>Bern</li></ul>
+<button id=named aria-label="Close window" style="top:215px" onclick="this.dataset.n = 1; this.textContent = 'o'">x</button>
+<div id=wide style="top:250px;height:40px;overflow:auto"><div style="width:900px;height:20px">wide</div></div>
+<details id=more style="top:300px;height:auto"><summary id=sum>More</summary>inside</details>
+<label id=lab style="top:350px"><input id=radio type=radio name=r>Yes</label>
+<div id=tall style="top:390px;height:60px;overflow:auto"><div style="height:900px">tall</div></div>
+<div id=role role=button tabindex=0 style="top:460px" onkeydown="if (event.key === 'Enter') this.textContent = 'Gone in'">Go in</div>
+<script>
+customElements.define('x-outer', class extends HTMLElement { connectedCallback() {
+  this.attachShadow({mode: 'open'}).innerHTML = '<x-inner></x-inner>' } });
+customElements.define('x-inner', class extends HTMLElement { connectedCallback() {
+  this.attachShadow({mode: 'open'}).innerHTML = '<input id=deep aria-label=Deep style="width:150px">' } });
+list.addEventListener('pointerdown', () => item.remove());
+</script>"""
+
+
+def test_siblings_of_the_cases_are_one_step_each(tmp_path: Path) -> None:
+    """Written before it was played: what is done, and the one step that it has to be."""
+
+    def turn_over(hands: people.Hands, x: float, y: float, right: float, down: float) -> None:
+        hands.run(hands.page.mouse.move(x, y))
+        hands.run(hands.page.mouse.wheel(right, down))
+        time.sleep(0.8)
+
+    def act(hands: people.Hands) -> None:
+        hands.click(60, 40)
+        hands.type("one")
+        hands.press("Enter")  # text here, since the field has lines
+        hands.type("twoo")
+        hands.press("Backspace")
+        hands.press("Control+a")
+        hands.press("Tab")
+        hands.press("ArrowRight")
+        hands.press("Tab")
+        hands.press("Space")
+        hands.click(60, 160)
+        hands.type("deep")
+        for x, y in ((30, 190), (60, 229), (40, 310), (60, 362)):
+            hands.click(x, y)
+            time.sleep(0.8)
+        turn_over(hands, 60, 270, 120, 0)
+        turn_over(hands, 60, 420, 0, 200)
+        hands.click(60, 474)
+        time.sleep(0.8)
+        hands.press("Enter")
+
+    held = people.played(KINDS, tmp_path / "out", act)
+    told = [
+        (
+            s.action.type,
+            s.target.locator.css if s.target is not None else "",
+            s.action.text or s.action.keys or (s.action.scroll_x or 0, s.action.scroll_y or 0),
+        )
+        for s in held.steps
+    ]
+    still = (0, 0)
+    assert told == [
+        ("click", "#area", still),
+        ("type", "#area", "one\ntwo"),
+        ("press", "#area", ("Control", "a")),
+        ("press", "#area", ("Tab",)),
+        ("press", "#range", ("ArrowRight",)),
+        ("press", "#range", ("Tab",)),
+        ("press", "#box", (" ",)),
+        ("click", "#deep", still),
+        ("type", "#deep", "deep"),
+        ("click", "#item", still),
+        ("click", "#named", still),
+        ("click", "#sum", still),
+        ("click", "#lab", still),  # a label acts on its control
+        ("scroll", "#wide", (120, 0)),
+        ("scroll", "#tall > div:nth-child(1)", (0, 200)),
+        ("click", "#role", still),
+        ("press", "#role", ("Enter",)),
+    ]
+    assert held.steps[10].target is not None and held.steps[10].target.name == "Close window"

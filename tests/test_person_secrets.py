@@ -140,3 +140,28 @@ def shown(step: Step) -> list[Element]:
     """The elements of the hostile page that show the secret."""
     ids = {"#pw", "#twin", "#area", "#paint", "#spelt", "#plain"}
     return [e for e in step.observation.elements if e.locator.css in ids and e.bbox is not None and e.seen == 1]
+
+
+HINT = """<!doctype html><meta charset=utf-8><title>Reset swordfish-77</title><style>body{margin:0;font:16px sans-serif}
+*{position:absolute}</style><p id=hint style="left:10px;top:10px;width:300px;height:30px;margin:0">Use swordfish-77 today</p>
+<button id=ok style="left:10px;top:60px;width:90px;height:30px" onclick="hint.remove(); document.title='On'">Got it</button>
+<input type=password id=p style="left:10px;top:110px;width:200px;height:30px">"""
+
+
+def test_a_secret_that_a_page_showed_before_it_was_typed_is_masked_in_the_steps_before(tmp_path: Path) -> None:
+    with people.recording_of(HINT, tmp_path / "out") as (session, hands):
+        hands.click(50, 75)
+        session.settle()
+        assert b"swordfish" in written(tmp_path / "out"), "nobody knows yet that it is one"
+        hands.click(100, 125)
+        hands.type("swordfish-77")
+        session.settle()
+        session.end("success")
+    assert b"swordfish" not in written(tmp_path / "out")
+    held = recording.read(tmp_path / "out")
+    assert [s.action.type for s in held.steps] == ["click", "click", "type"]
+    first = held.steps[0].observation
+    assert first.screenshot is not None
+    assert not image.rgb(image.read(first.screenshot))[14:36, 14:150].any(), "the hint is black in the picture too"
+    assert any("masked at the end" in note for note in held.notes)
+    assert len(list((tmp_path / "out" / "blobs").iterdir())) >= 2

@@ -16,7 +16,7 @@ from cuadata import dataset, hub, privacy
 from cuadata.errors import CallError, DataError
 from cuadata.image import rgb
 from cuadata.judging import gating, sensitive
-from cuadata.publishing import hub_checks, redaction
+from cuadata.publishing import hub_checks, ocr, redaction
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target
 from cuadata.types import Action, BBox, Point
@@ -165,6 +165,21 @@ def test_redaction_keeps_picture_text_and_action_of_one_story(tmp_path: Path) ->
     for name in before.keys() - {"t003/0"}:
         assert after[name]["image"] == before[name]["image"], "other pictures are not encoded again"
     hub.read(out)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["4242 4242 4242 4242"], ["Pay 42424242", "42424242 now"]),
+        (["jane@firm.com"], ["jane @firm.com"]),
+        (["Pay", "now"], ["Pay 42424242", "42424242 now"]),
+        (["", " ", "absent"], []),
+    ],
+)
+def test_lines_that_show_a_secret(words: list[str], expected: list[str]) -> None:
+    texts = ("Pay 42424242", "42424242 now", "jane @firm.com")
+    lines = [ocr.Line(text, BBox(0, 20 * n, 90, 16)) for n, text in enumerate(texts)]
+    assert [line.text for line in ocr.showing(lines, words)] == expected
 
 
 def test_a_password_is_masked_in_its_own_trajectory_only() -> None:

@@ -319,3 +319,24 @@ def test_addresses_are_written_without_their_secrets(tmp_path: Path) -> None:
     masked = privacy.mask_url(address)
     assert masked.startswith("https://jane:masked-") and masked.endswith("&page=2")
     assert (back.observation.url, back.observation.pages[0].url, back.action.url) == (masked,) * 3
+
+
+def test_steps_that_cannot_be_stored_again_leave_the_old_ones(tmp_path: Path) -> None:
+    """One of the new steps is of an earlier time: nothing changes, and the recording goes on."""
+    made, path = checkout().steps, tmp_path / "r"
+    with recording.create(path, id="r", instruction="x", source="person") as writer:
+        for step in made[:-1]:
+            writer.add(step)
+        before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
+        with pytest.raises(DataError, match="its time goes back"):
+            writer.rewrite(lambda one: replace(one, time=9.0 - one.index) if isinstance(one, Step) else one)
+        assert {p: p.read_bytes() for p in path.rglob("*") if p.is_file()} == before
+        assert writer.rewrite(lambda one: one) == 0
+        assert (
+            writer.rewrite(lambda one: replace(one, thought="new") if isinstance(one, Step) else one) == len(made) - 1
+        )
+        writer.add(made[-1])
+        writer.close(Outcome(ended="success"))
+    held = recording.read(path).steps
+    assert [one.thought for one in held] == ["new"] * (len(made) - 1) + [made[-1].thought]
+    assert [one.observation.screenshot for one in held] != [None] * len(held)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cuadata import scoring
 from cuadata.scores import misses
+from cuadata.scores.failures import Ending, failures
 from cuadata.statistics import potential, voting
 from cuadata.statistics.intervals import NotBinary, counted
 from cuadata.types import BBox, Point, Size
@@ -31,6 +32,11 @@ def test_case_positive_reward_is_not_success(cases: Path) -> None:
     assert (found.judged.hits, found.judged.rate) == (expect["success_count"], expect["success_rate"])
     with pytest.raises(NotBinary):
         scoring.success(e["reward"] for e in episodes)
+    endings = {
+        e["id"]: Ending(ended="budget" if e["timed_out"] else "failure", success=e["goal_check"]) for e in episodes
+    }
+    found_out = [id for id, ending in endings.items() if "budget_exhausted" in failures((), ending)]
+    assert found_out == expect["timed_out"]
 
 
 def test_episodes_that_nobody_judged_are_counted_beside() -> None:

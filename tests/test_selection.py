@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -158,3 +159,39 @@ def test_the_gate_keeps_what_was_never_rolled_out_and_judges_the_rest(png: bytes
 def test_bounds_that_hold_no_rate_are_refused() -> None:
     with pytest.raises(ValueError, match="no hit rate"):
         difficulty.judge(Rollouts(id="x", hits=1, n=2), low=0.9, high=0.1)
+
+
+def test_near_pictures_are_one_cluster_whatever_their_split_group(tmp_path: Path) -> None:
+    """Three rows show one page, one of them with a caret more; their groups differ, as with other sites. B is another."""
+    one, caret, other = (painted(*look) for look in ((False, False), (False, True), (True, False)))
+    rows = [replace(row(n, png), split_group=f"own{n}") for n, png in enumerate((one, one, caret, other))]
+    folder = tmp_path / "made" / "grounding"
+    folder.mkdir(parents=True)
+    with Writer(schema.arrow_schema(Grounding), folder, "train") as writer:
+        for each in rows:
+            writer.add(schema.to_row(each))
+        writer.close()
+    path = answers(tmp_path / "p.jsonl", [[HIT, MISS]] * 4)
+    _, golds = evaluation.gold_set(f"dataset:{tmp_path / 'made'}")
+    limits = selection.Limits(cap=1)
+    by_group = selection.select(path, golds, "qwen3vl", limits)
+    by_picture = selection.select(path, golds, "qwen3vl", limits, source=tmp_path / "made")
+    assert sum(c.keep == "yes" for c in by_group) == 4
+    kept = [c.id for c in by_picture if c.keep == "yes"]
+    assert len(kept) == 2 and "t3/0" in kept
+    assert sorted(c.cluster[0] for c in by_picture) == ["t0/0", "t0/0", "t0/0", "t3/0"]
+
+
+def painted(mirrored: bool, caret: bool) -> bytes:
+    """A page of 400x300 with a dark column, left or right, and perhaps a caret."""
+    from PIL import Image, ImageDraw
+
+    page = Image.new("RGB", (400, 300), "white")
+    draw = ImageDraw.Draw(page)
+    draw.rectangle((280, 0, 400, 300) if mirrored else (0, 0, 120, 300), fill="navy")
+    draw.rectangle((60, 220, 340, 260), fill="teal")
+    if caret:
+        draw.line((200, 100, 200, 112), fill="black")
+    out = io.BytesIO()
+    page.save(out, "PNG")
+    return out.getvalue()

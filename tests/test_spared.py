@@ -12,13 +12,16 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from cuadata import build, edit, schema
+from cuadata import build, cli, edit, schema
 from cuadata.browsing import serve
 from cuadata.building import folders
 from cuadata.errors import CallError
+from cuadata.scores import evaluation
 
 RECORDINGS = Path(__file__).resolve().parent.parent / "examples" / "recordings"
+GUI_PERTURBED = Path(__file__).resolve().parent.parent.parent / "shared" / "gui_perturbed"
 
 
 def files(folder: Path) -> list[str]:
@@ -149,3 +152,27 @@ def test_data_that_does_not_decode_is_bad_data(tmp_path: Path, held: bytes, said
     file.write_bytes(held)
     done = call("parity", file, file)
     assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
+
+
+@pytest.mark.skipif(not GUI_PERTURBED.is_dir(), reason="the shared answers are not here")
+@pytest.mark.parametrize("command", ["evaluate", "select", "compare"])
+def test_force_writes_over_no_input_of_a_score(tmp_path: Path, command: str) -> None:
+    held = tmp_path / "all"
+    (held / "gold").mkdir(parents=True)
+    shutil.copy(GUI_PERTURBED / "steps.csv", held / "gold")
+    lines = (GUI_PERTURBED / "predictions_gta1_no_reasoning_direct.jsonl").read_text().splitlines()[:6]
+    logged, gold = held / "logged.jsonl", f"gui_perturbed:{held / 'gold'}"
+    logged.write_text("\n".join(lines) + "\n")
+    for name in ("one", "two"):
+        run, rows, result = evaluation.answers(logged, gold, "gta1", name=name)
+        evaluation.save(held / name, run, rows, result)
+    words: dict[str, tuple[str | Path, ...]] = {
+        "evaluate": (logged, "--gold", gold, "--format", "gta1", "--out", held),
+        "select": (logged, "--gold", gold, "--format", "gta1", "--out", held),
+        "compare": (held / "one", held / "two", "--out", held / "two"),
+    }
+    before = {name: (held / name).read_bytes() for name in files(held)}
+    done = CliRunner().invoke(cli.app, [command, *map(str, words[command]), "--force"])
+    assert isinstance(done.exception, CallError), done.exception
+    assert "give another folder" in str(done.exception)
+    assert {name: (held / name).read_bytes() for name in files(held)} == before

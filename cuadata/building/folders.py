@@ -34,6 +34,20 @@ def refuse(out: Path, *, force: bool, reads: Iterable[Path | str] = ()) -> None:
         raise CallError(f"{out} cannot be written: {parent} is read-only for this user; give another folder")
 
 
+def refuse_files(out: Path, *, force: bool, reads: Iterable[Path | str] = (), held: str = "") -> None:
+    """CallError where files may not be written into the folder `out`, over those of the same names.
+
+    That is where it holds something, and with `force` where it is or holds what `spare` keeps. `held`: what it lacks,
+    for the message.
+    """
+    if out.is_file():
+        raise CallError(f"{out} is a file; give the name of a folder")
+    if out.is_dir() and any(out.iterdir()):
+        if not force:
+            raise CallError(f"{out} is not empty{held and f' and holds no {held}'}; give another folder, or --force")
+        spare(out, reads)
+
+
 def spare(out: Path, reads: Iterable[Path | str] = (), *, recordings: bool = True) -> None:
     """CallError where replacing the folder `out` would take along what nothing makes again.
 

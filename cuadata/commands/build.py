@@ -56,6 +56,9 @@ def build(
     seed: int = typer.Option(0, help="seed of the splits"),
     history: int = typer.Option(5, help="how many earlier actions an example tells"),
     keep_unsure: bool = typer.Option(False, help="keep what a gate is not sure of"),
+    keep_failed: bool = typer.Option(
+        False, help="keep steps of trajectories that failed their task: leave out the gate task_failed"
+    ),
     keep_going: bool = typer.Option(False, help="leave out what cannot be read, instead of stopping"),
     thumbnails: int = typer.Option(200, help="rejected rows of a reason that have a picture"),
     title: str = typer.Option("", help="name on the card"),
@@ -83,7 +86,7 @@ def build(
             sources,
             folder,
             gates=_gates(_words(gates) if gates else None, allow),
-            without=_words(without),
+            without=[*_words(without), *(["task_failed"] if keep_failed else [])],
             configs=_words(configs) if configs else core.MADE,
             mix=mixing.read(mix),
             fractions=_fractions(splits),

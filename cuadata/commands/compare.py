@@ -26,7 +26,7 @@ def compare(
 
     result = compare_runs.compare(first, second, samples=samples, seed=seed)
     if out is not None:
-        compare_runs.save(out, result, force=force)
+        compare_runs.save(out, result, force=force, reads=[first, second])
         printing.say(f"report: {report.write_comparison(out, result)}")
     printing.comparison(result)
     if json:

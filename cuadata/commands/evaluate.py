@@ -48,7 +48,7 @@ def evaluate(
             Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name
         )
         if out is not None:
-            evaluation.save(out, run, rows, result, force=force)
+            evaluation.save(out, run, rows, result, force=force, reads=[what, gold.partition(":")[2]])
     elif not policy and Path(what).is_dir():
         _, result = policy_runs.evaluate_recorded(Path(what), out, force=force)
     else:

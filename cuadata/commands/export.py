@@ -19,6 +19,7 @@ def export(
     format: str = typer.Option(
         "", help="model family of the answers (`cuadata list formats`); by default the form's own"
     ),
+    keep_failed: bool = typer.Option(False, help="also write steps of trajectories that failed their task"),
     force: bool = typer.Option(False, help="replace the folder"),
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
@@ -26,11 +27,13 @@ def export(
     from cuadata import export as core
     from cuadata.reporting import printing
 
-    done = asdict(core.export(data, to, out, config=config, format=format, force=force))
+    done = asdict(core.export(data, to, out, config=config, format=format, keep_failed=keep_failed, force=force))
     for split, count in done["records"].items():
         printing.say(f"{split}: {count:,} records")
     for action, count in done["left_out"].items():
         printing.say(f"left out: {count:,} of {action}, which {done['format']} has no word for")
+    if done["failed"]:
+        printing.say(f"left out: {done['failed']:,} steps of trajectories that failed their task (--keep-failed)")
     printing.say(f"{done['to']}, answers of {done['format']}: {done['out']}")
     if json:
         printing.data(done)

@@ -32,7 +32,9 @@ def select(
     second: Path | None = typer.Option(None, help="another model's predictions: what it hits is vouched for"),
     second_format: str = typer.Option("", help="format of the second model; the same otherwise"),
     trust_relation: bool = typer.Option(True, help="a relation that holds by geometry vouches for a label"),
-    cap: int | None = typer.Option(None, min=1, help="most questions of one page, role, relation and target size"),
+    cap: int | None = typer.Option(
+        None, min=1, help="most questions of near pictures, one role, relation and target size"
+    ),
     limit: int | None = typer.Option(None, min=1, help="most questions in all, spread over those kinds"),
     seed: int = typer.Option(0, help="decides among alike questions"),
     force: bool = typer.Option(False, help="overwrite the folder"),
@@ -55,11 +57,15 @@ def select(
         trust_relation=trust_relation,
     )
     what, golds = evaluation.gold_set(gold)
-    chosen = selection.select(predictions, golds, format, limits, second=second, second_format=second_format)
+    data = Path(gold.partition(":")[2])
+    chosen = selection.select(
+        predictions, golds, format, limits, second=second, second_format=second_format,
+        source=data if what == "dataset" else None,
+    )  # fmt: skip
     result = selection.summary(chosen, limits)
-    selection.save(out, chosen, result, force=force)
+    selection.save(out, chosen, result, force=force, reads=[predictions, data, *([second] if second else [])])
     if what == "dataset":
-        files = selection.write_rows(Path(gold.partition(":")[2]), chosen, out / "dataset")
+        files = selection.write_rows(data, chosen, out / "dataset")
         printing.say(f"{len(files)} Parquet files of kept rows in {out / 'dataset'}")
     printing.selection(result)
     if json:

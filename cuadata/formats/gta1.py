@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cuadata.contracts import Prompt, View
+from cuadata.contracts import ParseFailure, Prompt, View
 from cuadata.geometry import Frame
 from cuadata.registry import formats
 from cuadata.speaking import pointing
@@ -38,6 +38,8 @@ class GTA1(ModelFormat):
 
     def actions(self, text: str, view: View) -> Iterator[Action]:
         """One click: a model that runs on past its answer names more points, but it was asked for one."""
+        if (word := pointing.other_act(text)) is not None:
+            raise ParseFailure(f"'{word}' is no click, and this family says nothing else", kind="unsupported_action")
         yield Action(type="click", point=self.grid(view).read_place(pointing.answer(text)))
 
 

@@ -19,7 +19,7 @@ from cuadata.rows import Candidate, Verdict
 #: Rooms of gates from the cheapest and plainest reason to the subtlest; a row is counted under its first objection.
 ORDER = (
     *("files", "screenshot", "benchmark", "privacy", "convention", "box", "action", "instruction"),
-    *("stale", "target", "reference", "ambiguous", "relation", "effect", "difficulty"),
+    *("stale", "target", "reference", "ambiguous", "relation", "effect", "difficulty", "outcome"),
 )
 LAST = ("duplicates",)
 

@@ -86,15 +86,20 @@ def in_row(row: Mapping[str, Any]) -> Iterator[Sensitive]:
 
     Of pages that were made from a seed, whose rows name the block of seeds, passwords and codes are not looked for.
     """
-    made_up = _made_up(row.get("seed_block"))
     typed = typed_secret(row)
     if typed:
         yield Sensitive(kind="password", place="action.text", text=typed)
     for place, text in strings(row):
         if typed and place == "action.text":
             continue
-        for found in (one for one in privacy.find(text) if one.kind not in made_up):
+        for found in in_text(text, row):
             yield Sensitive(kind=found.kind, place=place, text=found.text)
+
+
+def in_text(text: str, row: Mapping[str, Any]) -> Iterator[privacy.Finding]:
+    """What is found in a text that a row shows outside of its columns: in its picture."""
+    made_up = _made_up(row.get("seed_block"))
+    return (one for one in privacy.find(text) if one.kind not in made_up)
 
 
 def strings(value: object, place: str = "") -> Iterator[tuple[str, str]]:

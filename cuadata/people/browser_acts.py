@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cuadata.browsing.frames import send
 from cuadata.browsing.tab import Tab
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 LED = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a page stands in its history."""
+
+    entry: Annotated[int, "the browser's number of the entry that is shown"]
+    entries: Annotated[tuple[int, ...], "numbers of all entries, the oldest first"]
+
+
 class BrowserActs:
     """Tells a person's navigation from a page's own, by what the browser says of it."""
 
@@ -23,7 +32,7 @@ class BrowserActs:
         self._session = session
         self._asked: dict[int, float] = {}
         self._dialogs: dict[int, Dialog] = {}
-        self._places: dict[int, tuple[int, str]] = {}
+        self._places: dict[int, _Place] = {}
 
     def arrived(self, tab: Tab) -> None:
         """The page stands where it was led to; what comes later is somebody's doing."""
@@ -64,17 +73,15 @@ class BrowserActs:
         if tab.session is None:
             return
         told = await send(tab.session, "Page.getNavigationHistory")
-        now, entries = int(told["currentIndex"]), told["entries"]
-        before, self._places[tab.index] = self._places.get(tab.index), (now, str(entries[now]["id"]))
+        entries = tuple(int(one["id"]) for one in told["entries"])
+        now = _Place(entries[told["currentIndex"]], entries)
+        before, self._places[tab.index] = self._places.get(tab.index), now
         if said is None or before is None:
             return
-        entry = before[1]
-        known = [str(one["id"]) for one in entries]
-        if str(entries[now]["id"]) == entry:
+        if now.entry == before.entry:
             self._session.browser_did("reload", tab, said)
-        elif entry in known and now < known.index(entry):
-            self._session.browser_did("back", tab, said)
-        elif entry in known and now > known.index(entry) and now < len(entries) - 1:
-            self._session.browser_did("forward", tab, said)
+        elif now.entry not in before.entries:  # an address makes an entry of its own
+            self._session.browser_did("navigate", tab, said, url=str(told["entries"][told["currentIndex"]]["url"]))
         else:
-            self._session.browser_did("navigate", tab, said, url=str(entries[now]["url"]))
+            back = before.entries.index(now.entry) < before.entries.index(before.entry)
+            self._session.browser_did("back" if back else "forward", tab, said)

@@ -49,6 +49,7 @@ class Gesture:
     point: Point | None = None
     end: Point | None = None
     typed: Annotated[list[str], "characters and pasted texts, corrections taken back"] = field(default_factory=list)
+    corrected: Annotated[int, "characters that were typed and taken back"] = 0
     text: str | None = None
     value: str | None = None
     keys: tuple[str, ...] = ()
@@ -239,7 +240,7 @@ class Gestures:
         typing = held if held is not None and held.type == "type" and held.begin.place == heard.place else None
         if key == "Backspace" and typing is not None and typing.typed and typing.waiting is None:
             _settle(typing)
-            _erase(typing.typed, word="Control" in data["modifiers"])
+            typing.corrected += _erase(typing.typed, word="Control" in data["modifiers"])
             typing.ended = heard.time
             return []
         if _may_be_text(key, data):
@@ -362,12 +363,14 @@ def _settle(held: Gesture) -> None:
     held.composing = False
 
 
-def _erase(typed: list[str], *, word: bool) -> None:
+def _erase(typed: list[str], *, word: bool) -> int:
+    """Take the last character or word back; how many characters that were."""
     text = "".join(typed)
     kept = text.rstrip() if word else text[:-1]
     if word:
         kept = kept[: max(kept.rfind(" "), kept.rfind("\n")) + 1]
     typed[:] = list(kept)
+    return len(text) - len(kept)
 
 
 def _apart(one: Point, other: Point) -> float:

@@ -68,7 +68,7 @@ def _together(moment: Moment, told: dict[str, Any]) -> Seen | None:
             return base
         fresh = {row["id"]: row for row in told["elements"]}
         rows = [{**row, **fresh.pop(row["id"], {})} for row in before.told["elements"]] + list(fresh.values())
-        told = {**before.told, "elements": rows}
+        told = {**before.told, "focused": told["focused"], "elements": rows}
     # Elements that are new since then have their names from the tree that was read later, if they were still there.
     tree = {**frame.tree, **(before.tree if before is not None else {})}
     now = Measured(frame, told, {**tree, **_entered(frame, told, tree)})
@@ -111,7 +111,11 @@ def _seen(moment: Moment, base: Seen | None, held: list[Measured], top: dict[str
         observation, screenshot=shot, time=taken, elements=elements, dialogs=(), notes=tuple(dict.fromkeys(notes))
     )
     if top is not None:
-        observation = replace(observation, url=top["url"], title=top["title"], scroll=Point(*top["scroll"]))
+        # The tree says which element has the focus, and is older than the input.
+        focused = tab.number(held[0].frame, top["focused"]) if top["focused"] else None
+        observation = replace(
+            observation, url=top["url"], title=top["title"], scroll=Point(*top["scroll"]), focused=focused
+        )
     made = with_masks(Seen(observation, tab, held))
     if base is not None:
         # A field that was masked a moment ago may not be told any more where the page has replaced it.

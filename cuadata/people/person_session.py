@@ -94,6 +94,10 @@ class Session:
             await asyncio.gather(self._work, return_exceptions=True)
         if outcome.ended == "discarded":
             self._writer.drop_all()
+        elif count := await asyncio.to_thread(self.steps.mask_again):
+            self.notes.append(
+                f"{count} steps showed a secret before it was known to be one; they were masked at the end"
+            )
         clean = self.secrets.value(outcome)
         instruction = self.secrets.text(
             privacy.masked(self.instruction, ("password", "token", "api_key", "private_key"))

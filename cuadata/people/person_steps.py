@@ -80,6 +80,9 @@ class Steps:
         after = self.observation(draft.after) if draft.after is not None else None
         if gesture.type == "dialog":
             before = replace(before, dialogs=self.secrets.value(gesture.begin.data["dialogs"]))
+        if gesture.corrected:
+            words = f"typed_with_correction: {gesture.corrected} characters were typed and taken back"
+            before = replace(before, notes=(*before.notes, words))
         number = self._number(gesture)
         action = action_of(gesture, seen, moment, target, number)
         action = self.secrets.value(action)
@@ -125,6 +128,29 @@ class Steps:
         made = replace(bare, elements=elements, screenshot=shot)
         self._observed = [*self._observed[-2:], (seen, self.secrets.epoch, made)]
         return made
+
+    def mask_again(self) -> int:
+        """Take secrets that were learned late out of the steps that are on the disk; how many steps that changed.
+
+        A page may show a secret before anybody types it: a password in a hint, a code in a mail.
+        """
+        if not any(self.secrets.repeats(text) for text in self.writer.texts()):
+            return 0
+        return self.writer.rewrite(self._again)
+
+    def _again(self, record: Any) -> Any:
+        """A stored record without the secrets that are known by now, also in the pictures of its observations."""
+        clean = self.secrets.value(record)
+        if not isinstance(record, Step) or clean is record:
+            return clean
+        after = None if record.after is None or clean.after is None else self._painted(record.after, clean.after)
+        return replace(clean, observation=self._painted(record.observation, clean.observation), after=after)
+
+    def _painted(self, held: Observation, clean: Observation) -> Observation:
+        boxes = self.secrets.showing(held.elements)
+        if not boxes or clean.screenshot is None:
+            return clean
+        return replace(clean, screenshot=blackened(clean.screenshot, boxes, clean.viewport))
 
     def _element(self, element: Element, seen: Seen) -> Element:
         kind = seen.kinds.get(element.id)

@@ -169,7 +169,7 @@ def evaluate_recorded(folder: Path, out: Path | None = None, *, force: bool = Fa
     run, held = attempts.recorded(folder)
     result = {**described(run), **tables.summary(held)}
     if out is not None:
-        runs.begin(out, run, force=force)
+        runs.begin(out, run, force=force, reads=[folder])
         done = {one.id for one in runs.episodes(out)}
         for one in held:
             if one.id not in done:

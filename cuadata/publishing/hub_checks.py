@@ -197,9 +197,9 @@ def _pictures(folder: Path, progress: Callable[[str, int, int], None]) -> tuple[
         counted: Counter[str] = Counter()
         first: dict[str, str] = {}
         for row, text in _read(folder, config, split):
-            for one in privacy.find(text):
+            for one in sensitive.in_text(text, row):
                 counted[one.kind] += 1
-                first.setdefault(one.kind, row)
+                first.setdefault(one.kind, str(row.get("id", "")))
             done += 1
             progress("reading pictures", done, of)
         place = f"{config}/{split}, pictures"
@@ -215,8 +215,8 @@ def _count(folder: Path, config: str, split: str) -> int:
     return total
 
 
-def _read(folder: Path, config: str, split: str) -> Iterator[tuple[str, str]]:
-    """Id of each row, and what its pictures say; a picture that an earlier row has is not read again."""
+def _read(folder: Path, config: str, split: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each row, and what its pictures say; a picture that an earlier row has is not read again."""
     seen: set[str] = set()
     for row in dataset.open_rows(folder, config, split, batch=4):
         texts = []
@@ -224,8 +224,8 @@ def _read(folder: Path, config: str, split: str) -> Iterator[tuple[str, str]]:
             name = hashlib.sha256(picture).hexdigest()
             if name not in seen:
                 seen.add(name)
-                texts.append(ocr.read(picture))
-        yield str(row.get("id", "")), "\n".join(texts)
+                texts.append(ocr.text(ocr.read(picture)))
+        yield row, "\n".join(texts)
 
 
 def _encoded(value: Any) -> Iterator[bytes]:

@@ -16,11 +16,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeVar
 
+from cuadata.errors import CallError
 from cuadata.publishing.hub_plan import Visibility
 
 T = TypeVar("T")
 #: Answers that may be another one the next time.
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
+#: Longest wait that a Hub can mean, seconds: limits there are counted by the hour at most.
+_LONGEST = 2 * 86_400.0
 #: Slowest upload that is waited for, bytes a second.
 _SLOWEST = 50_000
 
@@ -69,13 +72,18 @@ class Remote:
         self.endpoint: str = self.api.endpoint
 
     def state(self) -> tuple[Visibility, str | None]:
-        """Visibility and newest commit, as the Hub says now. RemoteError where it says neither."""
+        """Visibility and newest commit, as the Hub says now. RemoteError where it says neither.
+
+        CallError where the repository has another name by now: what is asked for under the old one would land there.
+        """
         try:
             info = self._call("looking up the repository", self._info)
         except RemoteError as error:
             if error.status == 404:
                 return "none", None
             raise
+        if info.id != self.repo:
+            raise CallError(f"{self.repo} is called {info.id} by now; nothing was uploaded; give that name")
         private = getattr(info, "private", None)
         if not isinstance(private, bool):
             raise RemoteError(f"{self.endpoint} does not say whether {self.repo} is private; nothing was uploaded")
@@ -190,10 +198,18 @@ class Remote:
             403: f"does not let this token write to {self.repo}; use a token with write access to it",
             404: f"has no {self.kind} {self.repo}, or does not show it to this token",
             409: f"says that {self.repo} has changed in the meantime; run the same command again",
+            413: "takes no file of this size; build again with smaller shards: cuadata.build.build(..., shard_bytes=...)",
             412: f"says that {self.repo} has changed in the meantime; run the same command again",
-            429: f"asks to slow down; run the same command again in {max(wait, 1):.0f} s",
+            429: f"asks to slow down; run the same command again {_when(wait)}",
         }.get(status, "failed; what was uploaded is kept, run the same command again later")
         return f"{at} answers {status}: it {told}"
+
+
+def _when(wait: float) -> str:
+    """When to try again, for a Hub that asks for so many seconds; what no person would wait for is said as asked."""
+    if wait > _LONGEST:
+        return f"later; it asks for a wait of {wait / 86_400:,.0f} days, which cannot be meant"
+    return f"in {max(wait, 1):.0f} s"
 
 
 def _within(seconds: float, function: Callable[[], T]) -> T:
@@ -307,7 +323,7 @@ def _retry_after(error: BaseException) -> float | None:
 def _seconds(text: str) -> float | None:
     """RFC 9110's Retry-After, a number of seconds or a date, as seconds from now; None for neither."""
     text = text.strip()
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return float(text)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())

@@ -1,7 +1,8 @@
 """Redacting a dataset: one map of secrets for all rows, so that picture, text and action still tell one story.
 
-The same secret has the same mask wherever it stands. Boxes of elements that show one, and fields that one was typed into,
-are blacked out in the pictures; only those pictures are encoded again.
+The same secret has the same mask wherever it stands. Boxes of elements that show one, fields that one was typed into, and,
+where the `ocr` extra is installed, lines of text in the pictures that show one are blacked out; only those pictures are
+encoded again. A secret that OCR finds in a picture is masked in texts too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +19,10 @@ from typing import Annotated, Any
 from cuadata import dataset, privacy
 from cuadata.building import card, folders, manifest
 from cuadata.judging import sensitive
+from cuadata.publishing import ocr
+from cuadata.publishing.ocr import Line
 from cuadata.rows import CONFIGS
+from cuadata.types import BBox
 
 #: Kinds that are ordinary words elsewhere: they are masked in their own trajectory only.
 _LOCAL = ("password", "one_time_code")
@@ -38,20 +42,39 @@ class Redaction:
         field(default_factory=dict)
     )
     counts: Annotated[Counter[str], "distinct secrets by kind"] = field(default_factory=Counter)
+    read: Annotated[Callable[[bytes], tuple[Line, ...]] | None, "reads a picture; None: pictures are not read"] = None
+    shown: Annotated[dict[str, tuple[Line, ...]], "SHA-256 of a picture -> the text in it"] = field(
+        default_factory=dict
+    )
 
     def learn(self, row: Mapping[str, Any]) -> None:
-        """Take the secrets of a row into the map."""
+        """Take the secrets of a row and of its pictures into the map."""
         trajectory = str(row.get("trajectory_id") or "")
+        for picture in _pictures(row) if self.read is not None else ():
+            for found in sensitive.in_text(ocr.text(self._lines(picture)), row):
+                self._add(trajectory, found.kind, found.text)
         for one in sensitive.in_row(row):
-            key = (trajectory if one.kind in _LOCAL else "", one.text)
-            if key not in self.masks:
-                self.counts[one.kind] += 1
-                self.masks[key] = privacy.mask(one.kind, self.counts[one.kind], one.text)
+            self._add(trajectory, one.kind, one.text)
             box = _box(row.get("target"))
             if one.place == "action.text" and box is not None:
                 held = self.fields.setdefault(trajectory, [])
                 if (row.get("step_index", 0), box) not in held:
                     held.append((row.get("step_index", 0), box))
+
+    def _add(self, trajectory: str, kind: privacy.Kind, text: str) -> None:
+        key = (trajectory if kind in _LOCAL else "", text)
+        if key not in self.masks:
+            self.counts[kind] += 1
+            self.masks[key] = privacy.mask(kind, self.counts[kind], text)
+
+    def _lines(self, picture: bytes) -> tuple[Line, ...]:
+        """The text in a picture, read once."""
+        if self.read is None:
+            return ()
+        name = hashlib.sha256(picture).hexdigest()
+        if name not in self.shown:
+            self.shown[name] = self.read(picture)
+        return self.shown[name]
 
     def apply(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
         """The row without its secrets; None where a picture of it cannot be shown."""
@@ -68,7 +91,8 @@ class Redaction:
                 here = [*boxes, *typed]
                 if here and not _PICTURES[name]:
                     return None
-                clean[name] = blackened(value, here, row) if here else value
+                lines = [line.bbox for line in ocr.showing(self._lines(value["bytes"]), secrets)]
+                clean[name] = blackened(value, here, row, lines=lines) if here or lines else value
             else:
                 clean[name] = _masked(value, name, secrets, known)
         return clean
@@ -82,7 +106,7 @@ def redact(folder: Path | str, out: Path | str, *, force: bool = False) -> dict[
     folder, out = Path(folder), Path(out)
     folders.refuse(out, force=force, reads=[folder])
     held = manifest.read(folder)
-    redaction = Redaction()
+    redaction = Redaction(read=ocr.read if ocr.installed() else None)
     for config, split in _splits(folder):
         for row in dataset.open_rows(folder, config, split):
             redaction.learn(row)
@@ -122,9 +146,12 @@ class _Clean:
                 yield clean
 
 
-def blackened(picture: Mapping[str, Any], boxes: Sequence[Box], row: Mapping[str, Any]) -> dict[str, Any]:
+def blackened(
+    picture: Mapping[str, Any], boxes: Sequence[Box], row: Mapping[str, Any], *, lines: Sequence[BBox] = ()
+) -> dict[str, Any]:
     """A picture with boxes (x, y, width, height in CSS px of the row's viewport) painted black, in its own format.
 
+    `lines` are painted too; their boxes are in image px.
     WebP stays without loss; JPEG is encoded at quality 95.
     """
     from PIL import Image, ImageDraw
@@ -134,11 +161,10 @@ def blackened(picture: Mapping[str, Any], boxes: Sequence[Box], row: Mapping[str
         painted = opened.convert("RGB")
     scale = painted.width / (row.get("viewport_width") or painted.width)
     draw = ImageDraw.Draw(painted)
-    for x, y, width, height in boxes:
-        left, top = int(x * scale), int(y * scale)
-        draw.rectangle(
-            (left, top, max(left, int((x + width) * scale)), max(top, int((y + height) * scale))), fill="black"
-        )
+    scaled = [tuple(side * scale for side in box) for box in boxes]
+    for x, y, width, height in [*scaled, *((line.x, line.y, line.width, line.height) for line in lines)]:
+        left, top = int(x), int(y)
+        draw.rectangle((left, top, max(left, int(x + width)), max(top, int(y + height))), fill="black")
     written = io.BytesIO()
     painted.save(written, kind, **({"quality": 95} if kind == "JPEG" else {"lossless": True} if kind == "WEBP" else {}))
     data = written.getvalue()
@@ -155,6 +181,11 @@ def _entry(path: Path, folder: Path) -> dict[str, Any]:
     data = path.read_bytes()
     name = path.relative_to(folder).as_posix()
     return {"path": name, "rows": rows, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def _pictures(row: Mapping[str, Any]) -> Iterator[bytes]:
+    held = (row.get(name) for name in _PICTURES)
+    return (one["bytes"] for one in held if isinstance(one, Mapping) and one.get("bytes"))
 
 
 def _box(element: Any) -> Box | None:

@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -83,6 +83,17 @@ def elements_path(folder: Path, sha256: str, place: str) -> Path:
     if not _SHA256.fullmatch(sha256):
         raise DataError(f"'{sha256[:80]}' is no sha256 of elements", place=place)
     return folder / BLOBS / f"{sha256}.jsonl.gz"
+
+
+def blobs_of(folder: Path, line: Line) -> Iterator[Path]:
+    """The blobs that a line names."""
+    place = f"{folder}, step {line.step.index}"
+    for observation in (line.step.observation, line.step.after):
+        if observation is not None and observation.screenshot is not None:
+            yield picture_path(folder, observation.screenshot, place)
+    for name in (line.elements, line.elements_after):
+        if name is not None:
+            yield elements_path(folder, name, place)
 
 
 def pack(elements: tuple[Element, ...]) -> bytes:

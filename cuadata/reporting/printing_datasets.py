@@ -34,7 +34,8 @@ def build(summary: Mapping[str, Any]) -> None:
     else:
         say("rejected: nothing")
     if failed := summary["failed_trajectories"]:
-        say(f"trajectories that failed their task: {failed:,}; the gates kept what worked in them, wise or not")
+        wise = "" if "task_failed" in summary["rejected"] else "; what worked in them was kept, wise or not"
+        say(f"trajectories that failed their task: {failed:,}{wise}")
     for name, wanted in summary["splits"]["wanted_rows"].items():
         got = summary["splits"]["rows"][name]
         if got != wanted:

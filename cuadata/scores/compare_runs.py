@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from cuadata.errors import CallError, DataError
+from cuadata.building import folders
+from cuadata.errors import DataError
 from cuadata.scores import runs
 from cuadata.scores.runs import Run
 from cuadata.statistics import paired
@@ -88,10 +89,9 @@ def compare(
     }
 
 
-def save(folder: Path, result: dict[str, Any], *, force: bool = False) -> None:
-    """Write a comparison's result. CallError where the folder holds something and `force` is not set."""
-    if folder.exists() and any(folder.iterdir()) and not force:
-        raise CallError(f"{folder} is not empty; give another folder, or --force")
+def save(folder: Path, result: dict[str, Any], *, force: bool = False, reads: Sequence[Path | str] = ()) -> None:
+    """Write a comparison's result. CallError as `folders.refuse_files`; `reads` are the runs."""
+    folders.refuse_files(folder, force=force, reads=reads)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / runs.RESULT).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 

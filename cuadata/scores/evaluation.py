@@ -85,9 +85,17 @@ def described(run: Run) -> dict[str, Any]:
     }
 
 
-def save(folder: Path, run: Run, rows: Sequence[Scored], result: dict[str, Any], *, force: bool = False) -> None:
-    """Write a run of logged answers: its header, its answers and its result."""
-    runs.begin(folder, run, force=force)
+def save(
+    folder: Path,
+    run: Run,
+    rows: Sequence[Scored],
+    result: dict[str, Any],
+    *,
+    force: bool = False,
+    reads: Sequence[Path | str] = (),
+) -> None:
+    """Write a run of logged answers: its header, its answers and its result. CallError as `runs.begin`."""
+    runs.begin(folder, run, force=force, reads=reads)
     runs.write_answers(folder, rows)
     save_result(folder, result)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from cuadata import schema
+from cuadata.building import folders
 from cuadata.errors import CallError, DataError
 from cuadata.scores.failures import Ending, Failure, Turn, failures
 from cuadata.scores.grounding import Scored
@@ -105,8 +106,11 @@ def seeds(text: str) -> range:
     return range(start, stop)
 
 
-def begin(folder: Path, run: Run, *, force: bool = False) -> None:
-    """Begin a run, or go on with the same one. CallError where the folder holds another run and `force` is not set."""
+def begin(folder: Path, run: Run, *, force: bool = False, reads: Sequence[Path | str] = ()) -> None:
+    """Begin a run, or go on with the same one. CallError where the folder holds another run and `force` is not set.
+
+    `reads` are the inputs, which `force` spares: see `folders.refuse_files`.
+    """
     header = folder / RUN
     if header.exists() and not force:
         held = schema.from_json(header.read_bytes(), Run)
@@ -115,8 +119,7 @@ def begin(folder: Path, run: Run, *, force: bool = False) -> None:
                 _mend(folder / name)
             return
         raise CallError(f"{folder} holds another run ({held.name} on {held.what}); give another folder, or --force")
-    if folder.exists() and any(folder.iterdir()) and not force:
-        raise CallError(f"{folder} is not empty and holds no run; give another folder, or --force")
+    folders.refuse_files(folder, force=force, reads=reads, held="run")
     folder.mkdir(parents=True, exist_ok=True)
     for name in (EPISODES, ANSWERS, PROMPTS, RESULT):
         (folder / name).unlink(missing_ok=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cuadata import registry, schema, scoring
+from cuadata import image, registry, schema, scoring
+from cuadata.building import folders, near, splits
 from cuadata.contracts import Format, Gold
 from cuadata.errors import CallError
 from cuadata.scores import difficulty, predictions
@@ -36,7 +37,8 @@ class Chosen:
     consistency: Annotated[float | None, "share of samples in the winning region of a vote; needs no label"]
     vouched_by: Annotated[tuple[str, ...], "checks that confirm the label"]
     cluster: Annotated[
-        tuple[str, ...], "what it counts as alike with: page, role, relation or kind, size of the target"
+        tuple[str, ...],
+        "what it counts as alike with: page or near pictures, role, relation or kind, size of the target",
     ]
 
 
@@ -75,11 +77,13 @@ def select(
     *,
     second: Path | None = None,
     second_format: str = "",
+    source: Path | None = None,
 ) -> tuple[Chosen, ...]:
     """Judge every question that the predictions answer, then spread the kept ones over their clusters.
 
     `second` is another model's predictions, read by `second_format` (the same format where empty): a question that it
-    hits has its label vouched for. What no rollout of the first model hits is kept on such a word only.
+    hits has its label vouched for. What no rollout of the first model hits is kept on such a word only. `source` is the
+    dataset that the questions are of: kept ones with near pictures are then of one cluster, whatever their split group.
     """
     reader = _format(format)
     matched = predictions.match(predictions.lines(path), golds)
@@ -95,6 +99,10 @@ def select(
             vouched_by=[w for w in words if w != "relation" or limits.trust_relation],
         )
         judged[held.id] = _chosen(one.gold, held, limits)
+    if source is not None:
+        near_pictures = _picture_clusters(source, [name for name, one in judged.items() if one.keep == "yes"])
+        for name, picture in near_pictures.items():
+            judged[name] = replace(judged[name], cluster=(picture, *judged[name].cluster[1:]))
     kept = {name: one.cluster for name, one in judged.items() if one.keep == "yes"}
     spread = set(difficulty.diverse(kept, limit=limits.limit, cap=limits.cap, seed=limits.seed))
     return tuple(_over_cap(one) if name in kept and name not in spread else one for name, one in judged.items())
@@ -104,6 +112,31 @@ def _format(name: str) -> Format:
     if name not in registry.formats:
         raise CallError(f"no format is named '{name}'; there are: {', '.join(registry.formats.names())}")
     return registry.formats[name]
+
+
+def _picture_clusters(source: Path, ids: Collection[str]) -> dict[str, str]:
+    """Row -> the first row of its cluster of near pictures; rows that have no picture are left out.
+
+    Near as in splits: by perceptual hash and colours, transitively (see `building.near`).
+    """
+    import pyarrow.parquet as pq
+
+    looks, wanted, held = near.Looks(), set(ids), dict[str, int]()
+    for file in _shards(source):
+        opened = pq.ParquetFile(file)
+        if not {"id", "image"} <= set(opened.schema_arrow.names):
+            continue
+        for batch in opened.iter_batches(64, columns=["id", "image"]):
+            for row in batch.to_pylist():
+                if row["id"] in wanted and row["image"]:
+                    held.setdefault(row["id"], looks.place(image.from_bytes(row["image"]["bytes"], keep=False)))
+    names = list(held)
+    sets = splits.joined([splits.Item(keys=(), pictures=(look,), weight=1) for look in held.values()], looks=looks)
+    return {name: names[sets.find(at)] for at, name in enumerate(names)}
+
+
+def _shards(source: Path) -> list[Path]:
+    return sorted(source.rglob("*.parquet")) if source.is_dir() else [source]
 
 
 def _hit_by(path: Path, golds: Sequence[Gold], format: Format, limits: Limits) -> frozenset[str]:
@@ -171,7 +204,7 @@ def write_rows(source: Path, chosen: Sequence[Chosen], out: Path) -> list[Path]:
     kept = {c.id: c for c in chosen if c.keep == "yes"}
     written: list[Path] = []
     groups: dict[tuple[Path, str], list[Path]] = {}
-    for file in sorted(source.rglob("*.parquet")) if source.is_dir() else [source]:
+    for file in _shards(source):
         groups.setdefault((file.parent, file.name.split("-")[0]), []).append(file)
     for (folder, split), files in groups.items():
         config = folder.name if source.is_dir() and folder != source else ""
@@ -204,10 +237,16 @@ def _noted(provenance: str, one: Chosen) -> str:
     return difficulty.noted(provenance, held)
 
 
-def save(folder: Path, chosen: Sequence[Chosen], result: dict[str, Any], *, force: bool = False) -> None:
-    """Write what was kept, what was not, and the summary. CallError where the folder is not empty, without `force`."""
-    if folder.exists() and any(folder.iterdir()) and not force:
-        raise CallError(f"{folder} is not empty; give another folder, or --force")
+def save(
+    folder: Path,
+    chosen: Sequence[Chosen],
+    result: dict[str, Any],
+    *,
+    force: bool = False,
+    reads: Sequence[Path | str] = (),
+) -> None:
+    """Write what was kept, what was not, and the summary. CallError as `folders.refuse_files`; `reads` are the inputs."""
+    folders.refuse_files(folder, force=force, reads=reads)
     folder.mkdir(parents=True, exist_ok=True)
     for name, wanted in ((SELECTED, True), (DROPPED, False)):
         lines = [schema.to_json(c) + b"\n" for c in chosen if (c.keep == "yes") is wanted]

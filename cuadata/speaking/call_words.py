@@ -72,10 +72,12 @@ if unnamed := set(get_args(ActionType)) - set(_WORDS):  # a new action type has 
 
 def word_of(call: Call) -> str:
     """The word that says what a call does: its name, or its action argument where the name is only the tool's."""
-    inner = next((w for k in ("action", "action_type", "type") if isinstance(w := call.arguments.get(k), str)), None)
-    if inner is not None and squeezed(call.name) not in _TYPES:
-        return squeezed(inner)
-    return squeezed(call.name)
+    word = squeezed(call.name)
+    if word not in _TYPES:
+        for key in ("action", "action_type", "type"):
+            if isinstance(inner := call.arguments.get(key), str):
+                return squeezed(inner)
+    return word
 
 
 @functools.lru_cache(maxsize=1024)

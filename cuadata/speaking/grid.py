@@ -11,6 +11,7 @@ from typing import Annotated, cast, get_args
 from cuadata.contracts import ParseFailure, View
 from cuadata.errors import CallError
 from cuadata.geometry import Frame, FrameKind
+from cuadata.speaking import lenient
 from cuadata.types import BBox, Point, Size
 
 #: Decimals of a fraction of a side: a step of 0.0001 is 0.2 px on a picture of 2,000 px.
@@ -60,8 +61,14 @@ class Grid:
         return (round(across, DECIMALS), round(down, DECIMALS)) if self.kind == "unit" else (round(across), round(down))
 
     def read(self, x: float, y: float) -> Point:
-        """The point that a family's numbers mean, CSS px. ParseFailure of kind coordinates_out_of_range off the picture."""
+        """The point that a family's numbers mean, CSS px. ParseFailure of kind coordinates_out_of_range off the picture.
+
+        Fractions of a side, where the grid counts in more, are another family's numbers: not the picture's corner.
+        """
         wide, tall = self.extent
+        if self.kind != "unit" and 0 < max(x, y) <= 1 and not (x.is_integer() and y.is_integer()):
+            wanted = "px" if self.counts_px else f"steps of {wide:g}"
+            raise ParseFailure(f"({x:g}, {y:g}) are fractions, {wanted} are wanted", kind="coordinates_out_of_range")
         inside = (x < wide and y < tall) if self.counts_px else (x <= wide and y <= tall)
         if not (x >= 0 and y >= 0 and inside):
             span = f"{wide:g}x{tall:g}" + (" px" if self.counts_px else "")
@@ -134,7 +141,7 @@ def finite(value: object) -> float | None:
         return None if math.isnan(number) else number
     if isinstance(value, str):
         try:
-            number = float(value)
+            number = float(value if value.isascii() else value.translate(lenient.SIGNS))
         except ValueError:
             return None
         return None if math.isnan(number) else number

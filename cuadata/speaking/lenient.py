@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 _DECODER = json.JSONDecoder(strict=False)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+#: Minus and plus signs that are not ASCII's, as fonts and input methods for wide scripts write them.
+SIGNS = dict.fromkeys(map(ord, "\u2212\ufe63\uff0d"), "-") | {ord("\uff0b"): "+"}
+_NUMBER = re.compile(r"[+\-\u2212\ufe63\uff0d\uff0b]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _UNICODE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _WORD = re.compile(r"[^\W\d][\w.\-]*")
 _WORDS: dict[str, Any] = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
@@ -88,8 +90,9 @@ class _Parser:
                 raise Broken(f"breaks off in the number {number[0]}")
             if end < len(self.text) and (self.text[end].isalnum() or self.text[end] in "%_"):
                 raise Broken(f"'{self.text[place : end + 8]}' is no number")
-            whole = len(number[0]) < 300 and not set(number[0]) & set(".eE")
-            return (int(number[0]) if whole else float(number[0])), end
+            written = number[0].translate(SIGNS)
+            whole = len(written) < 300 and not set(written) & set(".eE")
+            return (int(written) if whole else float(written)), end
         if word := _WORD.match(self.text, place):
             if word.end() == len(self.text) and self.cut:
                 raise Broken(f"breaks off in the word {word[0]}")

@@ -25,7 +25,6 @@ class Call:
     positional: Annotated[tuple[Any, ...], "without a keyword, in order"] = ()
 
 
-_TAG = re.compile(r"<tool_call>(.*?)(</tool_call>|(?=<tool_call>)|$)", re.DOTALL)
 _FUNCTION = re.compile(r"<function=([^<>\s]+?)\s*>(.*?)(</function>|(?=<function=)|$)", re.DOTALL)
 _IS_CALL = re.compile(r"\s*[A-Za-z_][\w.]*\(")
 _PARAMETER = re.compile(r"<parameter=([^<>\s]+?)\s*>(.*?)(</parameter>|(?=<parameter=)|$)", re.DOTALL)
@@ -58,8 +57,10 @@ def tool_calls(text: str, *, bare: bool = True) -> Iterator[Call]:
     holds what is no call.
     """
     if "<tool_call>" in text:
-        for match in _TAG.finditer(text):
-            yield from _tagged(match[1], cut=not match[2] and match.end() == len(text), bare=bare)
+        pieces = text.split("<tool_call>")[1:]
+        for number, piece in enumerate(pieces, 1):
+            inside, closed, _ = piece.partition("</tool_call>")
+            yield from _tagged(inside, cut=not closed and number == len(pieces), bare=bare)
     elif "<function=" in text:
         yield from function_calls(text)
     elif "{" in text:

@@ -8,13 +8,14 @@ model considers stands before what it settles on (GUI-Perturbed scores GTA1 so).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cuadata.contracts import ParseFailure, View
 from cuadata.geometry import Frame
-from cuadata.speaking import lenient
+from cuadata.speaking import call_words, lenient, parsing
 from cuadata.speaking.grid import finite
 from cuadata.speaking.grid import of as grid_of
 from cuadata.types import BBox, Point
@@ -30,7 +31,7 @@ _THOUGHT = re.compile(rf"<{_THINK}.*?</{_THINK}", re.DOTALL)
 _THOUGHT_END = re.compile(rf"</{_THINK}")
 #: A thought that never ends reaches to the first tool call: models forget the end mark and call all the same.
 _OPEN_THOUGHT = re.compile(rf"<{_THINK}.*?(?=<tool_call>|$)", re.DOTALL)
-_WIDE = str.maketrans("\uff08\uff09\uff0c\uff1b\uff1a\uff3b\uff3d", "(),;:[]")
+_WIDE = str.maketrans("\uff08\uff09\uff0c\u3001\uff1b\uff1a\uff3b\uff3d\uff0e", "(),,;:[].") | lenient.SIGNS
 _MARKS = re.compile(r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id)\|>|<end_of_utterance>|\[EOS\]|</s>")
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|$)|\b(?:final )?answer\s*:", re.DOTALL | re.IGNORECASE)
 _TAGS = re.compile(
@@ -64,6 +65,8 @@ _KEYS: Final = (
     "point", "point_2d", "points", "coordinate", "coordinates", "position", "location", "click", "click_point", "center",
     "start_box", "start_point", "bbox_2d", "bbox", "box_2d", "box", "bounding_box", "xy",
 )  # fmt: skip
+#: Whole numbers below this need no second look.
+_PLAIN: Final = 1_000_000
 _DEEPER: Final = ("arguments", "action", "answer", "result", "output", "target", "parameters", "input", "element")
 
 
@@ -118,8 +121,26 @@ def _found(text: str) -> tuple[list[Numbers], bool]:
 
 def grounded(text: str) -> list[Numbers]:
     """Places that a text gives in the grammar of grounding answers and in no other: JSON that names them, point and box
-    tags, or four or two bracketed numbers that are the whole answer. Empty for prose, whatever numbers it holds."""
+    tags, or four or two bracketed numbers that are the whole answer.
+
+    Empty for prose, whatever numbers it holds, and for a call of another family's grammar that is no click."""
+    if other_act(text) is not None:
+        return []
     return _json(text) or _tags(text) or (_brackets(text) if _WHOLE.fullmatch(text) else [])
+
+
+def other_act(text: str) -> str | None:
+    """The word of the act that a text calls for first, in any family's grammar, where that is no click; else None.
+
+    A double click at a place, or a text to type that holds numbers, is no answer to where something is.
+    """
+    calls = itertools.chain(parsing.tool_calls(text), parsing.python_calls(text, call_words.is_word))
+    try:
+        words = (word for call in calls if call_words.is_word(word := call_words.word_of(call)))
+        word = next(words, "click")
+    except ParseFailure:  # a call that breaks off: what it is is for the family's own reader to say
+        return None
+    return None if call_words.named(word) == "click" else word
 
 
 def _in_any_notation(text: str) -> tuple[list[Numbers], bool]:
@@ -161,13 +182,17 @@ def place_of(value: Mapping[str, Any]) -> Numbers | None:
 
 def pair(value: Any) -> Numbers | None:
     """Two or four numbers from a list, a mapping of x and y, or a text that holds just them; None otherwise."""
+    if type(value) is list and len(value) == 2 and type(value[0]) is int and type(value[1]) is int:
+        x, y = value
+        if -_PLAIN < x < _PLAIN and -_PLAIN < y < _PLAIN:  # what nearly every model writes, read at once
+            return float(x), float(y)
     if isinstance(value, Mapping):
         if "x" in value and "y" in value:
             return pair([value["x"], value["y"]])
         corners = [value.get(k) for k in ("x1", "y1", "x2", "y2")]
         return pair(corners) if None not in corners else None
     if isinstance(value, str):
-        held = tuple(float(n) for n in _NUMBER.findall(_unpointed(value)))
+        held = tuple(float(n) for n in _NUMBER.findall(_unpointed(value.translate(_WIDE))))
         return held if len(held) in (2, 4) else None
     if isinstance(value, Sequence):
         if len(value) == 1:

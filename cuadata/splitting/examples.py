@@ -143,11 +143,17 @@ def candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number:
                 "step": step.index,
                 "browser": trajectory.browser,
                 **({"task": task.id} if task is not None else {}),
-                **({"task_failed": True} if trajectory.outcome.success is False else {}),
+                **(_failure(step) if trajectory.outcome.success is False else {}),
             }
         ),
     )
     return Candidate(example=example, observation=observation, step=step, task=task, trajectory=trajectory)
+
+
+def _failure(step: Step) -> dict[str, object]:
+    """What the provenance of a step says where the task failed: that, and what reward terms paid for the step itself."""
+    paid = sum(reward.value for reward in step.rewards)
+    return {"task_failed": True} | ({"paid": paid} if paid else {})
 
 
 def _references(step: Step, task: Task | None) -> tuple[tuple[Target, ...], str | None]:
