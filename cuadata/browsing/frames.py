@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Page
 
 WORLD = "cuadata"
-SCRIPTS = ("page.js", "page_boxes.js", "page_scene.js", "page_paint.js", "page_contrast.js", "page_evidence.js", "page_tools.js")
+SCRIPTS = (
+    "page.js",
+    "page_boxes.js",
+    "page_scene.js",
+    "page_paint.js",
+    "page_contrast.js",
+    "page_evidence.js",
+    "page_tools.js",
+)
 #: Ask for the browser's number of every node of an array, not for what the nodes hold.
 NUMBERS = {
     "serialization": "deep",
