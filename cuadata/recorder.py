@@ -88,7 +88,8 @@ def start(
     page: str | Path | Task, out: Path, *, instruction: str, source: str, id: str | None = None, viewport: Size | None = None,
     device_pixel_ratio: float | None = None, **options: Any,
 ) -> Recorder:  # fmt: skip
-    """Open a page and begin a recording of it in the new folder OUT."""
+    """Open a page and begin a recording of it in the new folder OUT. DataError where OUT is there already."""
+    recording.check_free(out)
     task = page if isinstance(page, Task) else None
     opened = browser.open(page, viewport=viewport, device_pixel_ratio=device_pixel_ratio, **options)
     try:

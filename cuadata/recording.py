@@ -24,7 +24,7 @@ from cuadata.schema import from_json, to_json
 from cuadata.seeing import pictures
 from cuadata.types import SCHEMA_VERSION, Action, Element, Image, Observation, Outcome, Size, Step, Task
 
-__all__ = ["Writer", "create", "find", "migrate", "read", "read_all", "read_header", "resume"]
+__all__ = ["Writer", "check_free", "create", "find", "migrate", "read", "read_all", "read_header", "resume"]
 
 
 def create(
@@ -60,9 +60,7 @@ def create(
     try:
         path.mkdir(parents=True)
     except FileExistsError as error:
-        held = recording_lock.holder(path) if path.is_dir() else None
-        why = f"{held} holds it" if held else "it exists already"
-        raise DataError(f"{why}; a recording begins in a folder of its own", place=str(path)) from error
+        raise _taken(path) from error
     except OSError as error:
         raise recording_files.said(error, str(path), "the folder cannot be made") from error
     try:
@@ -74,6 +72,23 @@ def create(
     except OSError as error:
         raise recording_files.said(error, str(path), "the recording cannot be begun") from error
     return Writer(path, header.id, count=0, last_time=None)
+
+
+def check_free(folder: str | Path) -> None:
+    """Whether a recording can begin in this folder, asked before anything dear is begun. DataError where something is there."""
+    if Path(folder).exists():
+        raise _taken(Path(folder))
+
+
+def _taken(path: Path) -> DataError:
+    held = recording_lock.holder(path) if path.is_dir() else None
+    if held is None:
+        why = "it exists already"
+    elif recording_lock.lives(held) is False:
+        why = f"it was left open by {held}, which runs no more, and can be read as it stands"
+    else:
+        why = f"{held} holds it"
+    return DataError(f"{why}; a recording begins in a folder of its own", place=str(path))
 
 
 def resume(folder: str | Path, *, take_over: bool = False) -> Writer:

@@ -275,7 +275,46 @@ def test_a_recording_says_when_it_is_shorter_than_it_was(tmp_path: Path) -> None
     path = save(checkout(), tmp_path)
     lines = (path / "steps.jsonl").read_bytes().splitlines(keepends=True)
     (path / "steps.jsonl").write_bytes(b"".join(lines[:3]))
-    assert recording.read(path).notes == ("5 steps were recorded, 3 are left",)
+    back = recording.read(path)
+    assert back.notes == ("5 steps were recorded, 3 are left",)
+    # That the whole attempt won says nothing of the three steps that are left of it.
+    assert (back.outcome.ended, back.outcome.success) == ("interrupted", None)
+    assert back.outcome.reason == "5 steps were recorded, 3 are left"
+
+
+def test_a_recording_says_when_it_is_longer_than_its_outcome_says(tmp_path: Path) -> None:
+    path = save(checkout(), tmp_path)
+    ending = json.loads((path / "outcome.json").read_bytes())
+    (path / "outcome.json").write_text(json.dumps({**ending, "steps": 4}))
+    back = recording.read(path)
+    assert back.notes == ("4 steps were recorded, 5 are there",)
+    assert back.outcome == checkout().outcome
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = save(checkout(), tmp_path)
+    lines = (path / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b'"action":{', b'"action":{"type":"press","keys":["Escape"],', 1)
+    (path / "steps.jsonl").write_bytes(b"".join(lines))
+    with pytest.raises(DataError, match=r"step 2: the key 'type' stands there twice; delete the one that is wrong"):
+        recording.read(path)
+
+
+def test_a_line_of_another_hand_may_be_spaced_otherwise(tmp_path: Path) -> None:
+    path = save(checkout(), tmp_path)
+    lines = (path / "steps.jsonl").read_text().splitlines()
+    (path / "steps.jsonl").write_text("".join(json.dumps(json.loads(line)) + "\n" for line in lines))
+    assert plain(recording.read(path)) == plain(checkout())
+
+
+def test_a_picture_with_a_hole_is_damaged_and_says_what_to_do(tmp_path: Path) -> None:
+    path = save(checkout(), tmp_path)
+    shot = shot_of(path, 2)
+    held = bytearray(shot.read_bytes())
+    held[len(held) // 2 : len(held) // 2 + 40] = bytes(40)
+    shot.write_bytes(held)
+    with pytest.raises(DataError, match=r"is damaged: the picture does not decode.*put the file back from a copy"):
+        recording.read(path)
 
 
 def test_a_click_on_nothing_known(tmp_path: Path) -> None:

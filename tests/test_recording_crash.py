@@ -209,6 +209,17 @@ def test_a_folder_is_begun_once(tmp_path: Path) -> None:
         recording.create(file, id="r", instruction="x", source="oracle")
 
 
+def test_a_folder_that_a_dead_recorder_left_says_so(tmp_path: Path) -> None:
+    path = record(tmp_path / "r", small_steps(2))
+    (path / "outcome.json").unlink()
+    recording.check_free(tmp_path / "another")
+    left_by(path, start="an earlier process of this number")
+    with pytest.raises(DataError, match="which runs no more, and can be read as it stands"):
+        recording.create(path, id="r", instruction="x", source="oracle")
+    with pytest.raises(DataError, match="begins in a folder of its own"):
+        recording.check_free(path)
+
+
 def left_by(path: Path, **changes: object) -> None:
     """A lock that somebody left, like this process's own but for some fields."""
     me = json.loads(json.dumps({f: getattr(recording_lock.me(), f) for f in ("pid", "host", "start")}))

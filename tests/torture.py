@@ -191,7 +191,7 @@ CLIPPED = [
     both("clipped_away", f'<div style="width:110px;height:12px;overflow:hidden"><div style="height:20px"></div>'
          f'{b("clipped_away")}</div>', "target_clipped"),
     good("clipped_half", f'<div style="width:50px;height:36px;overflow:hidden">{b("clipped_half")}</div>'),
-    both("clipped_to_a_tenth", f'<div style="width:8px;height:36px;overflow:hidden">{b("clipped_to_a_tenth")}</div>',
+    unseen("clipped_to_a_tenth", f'<div style="width:8px;height:36px;overflow:hidden">{b("clipped_to_a_tenth")}</div>',
          "target_clipped", ),
     both("clip_path_all", b("clip_path_all", "clip-path:inset(50%)"), "target_clipped"),
     good("clip_path_some", b("clip_path_some", "clip-path:inset(0 40% 0 0)")),

@@ -39,6 +39,7 @@ globalThis.cuadata ??= (() => {
   let last = 0;
   let deaf = []; // elements of the last walk that let the pointer through
   let total = 0; // elements of the last walk
+  let visited = null; // [element, style] of all that the last walk met and that may be on the screen
   let fresh = new Set(); // elements whose node number the browser has not told yet
 
   const serial = (e) => {
@@ -137,6 +138,7 @@ globalThis.cuadata ??= (() => {
   /** Everything worth telling, in document order: [{e, tag, style, acts, dialog, scroller, root}]. */
   const candidates = (only) => {
     const found = [];
+    visited = only ? null : [];
     if (only) {
       // Asked for a few elements only: what else is on the page is as the last whole round left it.
       for (const number of only) {
@@ -172,6 +174,7 @@ globalThis.cuadata ??= (() => {
         return;
       }
       const style = getComputedStyle(e);
+      visited.push([e, style]);
       if (style.pointerEvents === "none" || e.inert === true) deaf.push(e);
       if (mayHost(e, tag)) hosts.push(e);
       const acts = takesInput(e, tag, style);
@@ -310,6 +313,7 @@ globalThis.cuadata ??= (() => {
     picked: () => chosen,
     rootsNow: () => roots,
     deafNow: () => deaf,
+    visitedNow: () => visited,
     totalNow: () => total,
     untoldNow: () => untold,
     newRound: () => void stamp++,

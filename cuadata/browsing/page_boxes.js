@@ -21,7 +21,8 @@ globalThis.cuadata.boxes ??= (() => {
 
   // --- what an element inherits -----------------------------------------------------------------------------------------
   let contexts = new Map();
-  let parts = null; // what the walk learnt already: element -> {style}
+  let styles = null; // what the walk learnt already: element -> its style
+  const styleOf = (e) => styles?.get(e) ?? getComputedStyle(e);
   const ROOT = { opacity: 1, unsure: "", inert: false, matrix: null, ground: null, loose: false };
   /** Opacity, doubts, inertness, rotation and ground colour, of an element and all around it. */
   const context = (e) => {
@@ -29,8 +30,7 @@ globalThis.cuadata.boxes ??= (() => {
     let held = contexts.get(e);
     if (held) return held;
     const up = context(flatParent(e));
-    const known = parts?.get(e);
-    const style = known?.style ?? getComputedStyle(e);
+    const style = styleOf(e);
     held = { ...up };
     held.opacity = up.opacity * opacityOf(style);
     if (e.inert === true) held.inert = true;
@@ -224,10 +224,10 @@ globalThis.cuadata.boxes ??= (() => {
   };
 
   return {
-    colour, alpha, context, over, canvas, slants, areaOf, rectsOf, imageOf, grid, fills, doubt,
+    styleOf, colour, alpha, context, over, canvas, slants, areaOf, rectsOf, imageOf, grid, fills, doubt,
     newRound: (known) => {
       contexts = new Map();
-      parts = known;
+      styles = known;
     },
   };
 })();

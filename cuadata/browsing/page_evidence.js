@@ -1,6 +1,6 @@
 // One observation of this document: a row for every element worth telling, with the evidence that gates judge it by.
 globalThis.cuadata.measure ??= (() => {
-  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf, boxes, paint, contrast } = cuadata;
+  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf, boxes, scene, paint, contrast } = cuadata;
   const { context, areaOf, rectsOf, grid, slants } = boxes;
   const { deepest, inside, rootsOf, forcing, nestedControl, hitPass, paintPass } = paint;
 
@@ -32,11 +32,12 @@ globalThis.cuadata.measure ??= (() => {
 
   /** The point that a click should aim at: hit, seen, on no other control, nearest to the middle. */
   const choose = (work) => {
+    const points = work.exact ? work.points.flatMap(everyCell) : work.points;
     const big = work.rects.reduce((a, r) => (areaOf(r) > areaOf(a) ? r : a));
     const x = big.left + big.width / 2, y = big.top + big.height / 2;
-    const missed = work.points.filter((p) => !p[3]);
+    const missed = points.filter((p) => !p[3]);
     let best = null, least = Infinity;
-    for (const p of work.points) {
+    for (const p of points) {
       if (!p[3]) continue;
       const far = Math.hypot(p[0] - x, p[1] - y) + 4 * tight(p, missed) + (p[4] ? 0 : 1e4) + (p[5] ? 1e5 : 0);
       if (far < least) (least = far), (best = p);
@@ -44,10 +45,19 @@ globalThis.cuadata.measure ??= (() => {
     if (!best) return;
     work.point = [best[0], best[1]];
     if (best[0] === x && best[1] === y) return;
+    if (work.exact) {
+      const there = partAt(work, x, y);
+      if (there?.[3] && there[4] >= best[4] && there[5] <= best[5]) work.point = [x, y];
+      return;
+    }
     if (work.points.some((p) => p[3] && !p[4])) return;
     const middle = deepest(x, y);
     if (middle && inside(middle, work.e) && (best[5] || !nestedControl(middle, work.e, acting))) work.point = [x, y];
   };
+  /** The point of a part, as one in the middle of each of its cells. */
+  const everyCell = (p) => p[7].map((c) => [(c[0] + c[2]) / 2, (c[1] + c[3]) / 2, p[2], p[3], p[4], p[5]]);
+  /** The point that stands for the part of an element in which a place lies. */
+  const partAt = (work, x, y) => work.points.find((p) => p[7].some((c) => x >= c[0] && x <= c[2] && y >= c[1] && y <= c[3]));
   /** By how many px a point is nearer to one that is missed than anybody should aim: 0 from 6 px on. */
   const tight = ([x, y], missed) => missed.reduce((most, p) => Math.max(most, 6 - Math.hypot(p[0] - x, p[1] - y)), 0);
   /** Whether some points are reached or seen and others are not, or what stops them all may not lie over the whole. */
@@ -69,7 +79,21 @@ globalThis.cuadata.measure ??= (() => {
   const paintAll = (list) => {
     const open = list.filter((w) => w.open);
     for (const w of list) if (!w.open) paintPass(w);
-    if (open.length) forcing(new Set([document, ...open.flatMap((w) => w.roots.map((r) => r[0]))]), () => open.forEach(paintPass));
+    if (open.length) forcing(open, () => open.forEach(paintPass));
+  };
+  const hitByGrid = (work, points) => {
+    work.points = grid(work, points);
+    hitPass(work, acting);
+  };
+  /** Tests each part into which other boxes cut an element; false where boxes do not tell what is hit. */
+  const hitByCells = (work) => {
+    const found = scene.cut(work, acting);
+    if (!found) return false;
+    work.points = found.parts.map(({ x, y, share, key, cells }) => [x, y, share, , , , , cells, key]);
+    hitPass(work, acting, found.plain);
+    // Nothing lies across it and yet it is not hit: boxes do not tell all here.
+    work.exact = !found.alone || work.deaf || work.points.every((p) => p[3]);
+    return work.exact;
   };
   const measureAll = (works) => {
     const live = works.filter((w) => w.rendered && w.inView > 0);
@@ -78,22 +102,20 @@ globalThis.cuadata.measure ??= (() => {
     paint.findVeils();
     let left = budget;
     const closer = (w, points = CLOSE) => {
-      if ((left -= points) < 0) return;
-      w.points = grid(w, points);
-      hitPass(w, acting);
+      if ((left -= points) >= 0) hitByGrid(w, points);
     };
     for (const w of live) {
       w.roots = rootsOf(w.e);
       w.deaf = w.style.pointerEvents === "none";
-      w.points = grid(w, wanted);
-      hitPass(w, acting);
-      if (mixed(w, 3)) closer(w);
+      hitByCells(w) || hitByGrid(w, wanted);
+      if (!w.exact && mixed(w, 3)) closer(w);
     }
     paintAll(live);
-    const again = live.filter((w) => w.points.length <= wanted && mixed(w, 4));
+    const rough = live.filter((w) => !w.exact);
+    const again = rough.filter((w) => w.points.length <= wanted && mixed(w, 4));
     again.forEach((w) => closer(w));
     paintAll(again);
-    const near = live.filter((w) => w.points.length > wanted && Math.abs(w.seen - 1 / 3) < 0.15);
+    const near = rough.filter((w) => w.points.length > wanted && Math.abs(w.seen - 1 / 3) < 0.15);
     near.forEach((w) => closer(w, CLOSEST));
     paintAll(near);
     for (const w of live) {
@@ -171,30 +193,8 @@ globalThis.cuadata.measure ??= (() => {
     const at = (x, y) => [middle[0] + a * (x - half[0]) + c * (y - half[1]), middle[1] + b * (x - half[0]) + d * (y - half[1])];
     return {
       origin: at(left, top), across: [a, b], down: [c, d], width, height,
-      clear: work.hit > 0.999 && work.seen > 0.999 && !work.doubt && work.inView > 0.999 && !overlapped(e, r) && !slants(up.matrix),
+      clear: work.hit > 0.999 && work.seen > 0.999 && !work.doubt && work.inView > 0.999 && !scene.crossed(e) && !slants(up.matrix),
     };
-  };
-  /** Whether the box of anything else in this document crosses that of a frame. */
-  const overlapped = (frame, r) => {
-    for (let e = flatParent(frame); e; e = flatParent(e))
-      for (const which of ["::before", "::after"]) {
-        const style = getComputedStyle(e, which);
-        if (style.content !== "none" && style.content !== "normal" && style.position !== "static") return true;
-      }
-    everything ??= boxesOnScreen();
-    return everything.some(([e, k]) => {
-      if (k.right <= r.left || k.left >= r.right || k.bottom <= r.top || k.top >= r.bottom) return false;
-      return e !== frame && !within(frame, e);
-    });
-  };
-  let everything = null; // [element, box] of all that has one on the screen, once in a round that asks for it
-  const boxesOnScreen = () => {
-    const held = [];
-    cuadata.walk(document, (e) => {
-      const k = $.box(e);
-      if (k.width && k.height && k.right > 0 && k.bottom > 0 && k.left < innerWidth && k.top < innerHeight) held.push([e, k]);
-    });
-    return held;
   };
   /** For points over a frame: whether a click there reaches it, and whether what lies above lets it be seen. */
   const through = (number, points) => {
@@ -205,7 +205,7 @@ globalThis.cuadata.measure ??= (() => {
       const h = deepest(x, y);
       return [+(h !== null && inside(h, e)), 0, ""];
     });
-    forcing(new Set([document, ...roots.map((r) => r[0])]), () =>
+    forcing([{ e, deaf: getComputedStyle(e).pointerEvents === "none", veils: paint.veilsOver(e) }], () =>
       points.forEach(([x, y], i) => {
         const h = deepest(x, y);
         const at = h !== null && inside(h, e) ? null : paint.above(e, roots, x, y);
@@ -255,9 +255,21 @@ globalThis.cuadata.measure ??= (() => {
     return sum;
   };
   let lastWorks = [];
-  /** Every point that the last observation tried, by number: {number: [[x, y, share, hit, seen, nested]]}. */
-  const grids = () =>
-    JSON.stringify(Object.fromEntries(lastWorks.map((w) => [serial(w.e), w.points.map((p) => [round(p[0]), round(p[1]), p[2], +p[3], +p[4], +p[5]])])));
+  /** Points of every element that the last observation tried, by number: {number: [[x, y, share, hit, seen, nested]]}. */
+  const grids = () => {
+    const tried = lastWorks.filter((w) => w.points?.length);
+    return JSON.stringify(
+      Object.fromEntries(tried.map((w) => [serial(w.e), spreadOf(w).map((p) => [round(p[0]), round(p[1]), p[2], +p[3], +p[4], +p[5]])])),
+    );
+  };
+  /** The points of an element; of one that was cut into cells a grid that is finer than those, each point as its cell is. */
+  const spreadOf = (work) => {
+    if (!work.exact) return work.points;
+    return grid(work, work.points.length > work.rects.length ? CLOSE : 5).flatMap((q) => {
+      const p = partAt(work, q[0], q[1]);
+      return p ? [[q[0], q[1], q[2], p[3], p[4], p[5]]] : [];
+    });
+  };
 
   Object.assign(cuadata, { through, grids });
   /**
@@ -269,11 +281,11 @@ globalThis.cuadata.measure ??= (() => {
     const held = options.hold ? cuadata.hold() : 0;
     cuadata.newRound();
     paint.newRound();
-    everything = null;
     const found = cuadata.candidates(options.only);
     surroundings = new Map();
     if (!options.only) known = new Map(found.map((f) => [f.e, f]));
-    boxes.newRound(options.only ? null : known);
+    boxes.newRound(new Map(cuadata.visitedNow()));
+    scene.newRound(cuadata.visitedNow());
     if (!options.only) {
       acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
       cuadata.knowRoots(cuadata.rootsNow());

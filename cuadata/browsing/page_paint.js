@@ -1,7 +1,7 @@
 // What a person sees of an element and what a click reaches: a grid of points is hit twice, once as the pointer would, and
 // once with every box made to take the pointer, which shows what lies above without taking clicks.
 globalThis.cuadata.paint ??= (() => {
-  const { $, flatParent, within, shadowOf, boxes } = cuadata;
+  const { $, flatParent, within, shadowOf, boxes, scene } = cuadata;
   const { alpha, context } = boxes;
 
   /** The innermost element at a point, through open and closed shadow roots; null outside the viewport. */
@@ -121,19 +121,32 @@ globalThis.cuadata.paint ??= (() => {
     return { cover: 1 - clear, there, who, doubt };
   };
 
-  // --- every box takes the pointer --------------------------------------------------------------------------------------
-  const FORCE =
+  // --- what paints takes the pointer --------------------------------------------------------------------------------------
+  const TAKES = [{ pointerEvents: "auto" }, { pointerEvents: "auto" }];
+  const INSISTS =
     "@layer{*,*::before,*::after{pointer-events:auto!important}}" +
     ":is(*,#\\9#\\9#\\9),:is(*,#\\9#\\9#\\9)::before,:is(*,#\\9#\\9#\\9)::after{pointer-events:auto!important}";
-  let forced = null;
-  /** Run with every box of these roots taking the pointer. Nothing of it is left, nor seen by the page's scripts. */
-  const forcing = (roots, then) => {
-    if (!forced) (forced = new CSSStyleSheet()).replaceSync(FORCE);
-    for (const root of roots) root.adoptedStyleSheets = [...root.adoptedStyleSheets, forced];
+  let insisting = null;
+  /**
+   * Run with these elements, and what paints over them, taking the pointer. Nothing of it is left, nor seen by the page's
+   * scripts. An animation of a few costs a twentieth of a style sheet for all, which only a page that insists needs.
+   */
+  const forcing = (works, then) => {
+    const targets = new Map();
+    for (const w of works) {
+      if (w.deaf) targets.set(w.e, [w.e]);
+      for (const v of w.veils) if (!v.stays) targets.set(v, [v.e, v.which]);
+    }
+    const held = [...targets.values()].map(([e, which]) => e.animate(TAKES, { duration: 1e9, fill: "both", pseudoElement: which }));
+    const stubborn = [...targets.values()].filter(([e, which]) => getComputedStyle(e, which).pointerEvents === "none");
+    const roots = new Set(stubborn.map(([e]) => $.root(e)));
+    if (roots.size && !insisting) (insisting = new CSSStyleSheet()).replaceSync(INSISTS);
+    for (const root of roots) root.adoptedStyleSheets = [...root.adoptedStyleSheets, insisting];
     try {
       then();
     } finally {
-      for (const root of roots) root.adoptedStyleSheets = root.adoptedStyleSheets.filter((s) => s !== forced);
+      for (const animation of held) animation.cancel();
+      for (const root of roots) root.adoptedStyleSheets = root.adoptedStyleSheets.filter((s) => s !== insisting);
     }
   };
   /** Whether a click at `h` would first meet another control inside `e`. */
@@ -142,88 +155,49 @@ globalThis.cuadata.paint ??= (() => {
     return false;
   };
   // --- where the first pass does not tell all -----------------------------------------------------------------------------
-  let veils = []; // [left, top, right, bottom, inert] of boxes that paint and let the pointer through
-  let anywhere = false; // some generated box does so too, and where it lies is not known
+  let veils = []; // {e, which, box, stays} of what paints and lets the pointer through; `box` null: it may lie anywhere
   const findVeils = () => {
     veils = [];
-    anywhere = false;
     for (const e of cuadata.deafNow()) {
       for (const k of e.inert ? [e, ...$.all(e, "*")].slice(0, 200) : [e]) {
         const r = $.box(k);
         if (!r.width || !r.height || r.right < 0 || r.bottom < 0 || r.left > innerWidth || r.top > innerHeight) continue;
         const [cover, doubt] = paintOf(k);
-        // No style sheet makes an inert box take the pointer, nor one whose own style insists.
+        // Nothing makes an inert box take the pointer, nor one whose own style insists.
         const stays = e.inert || k.style?.getPropertyPriority("pointer-events") === "important";
-        if (cover > 0.02 || doubt) veils.push([r.left, r.top, r.right, r.bottom, stays ? k : null]);
+        if (cover > 0.02 || doubt) veils.push({ e: k, box: [r.left, r.top, r.right, r.bottom], stays });
       }
     }
-    for (const root of cuadata.rootsNow()) for (const selector of deafPseudos(root)) pseudoVeils(root, selector);
-  };
-  const sheets = new WeakMap(); // sheet -> [rules, selectors that make generated boxes deaf]
-  /** Selectors of a root's style sheets that make generated boxes let the pointer through; null for a sheet that is shut. */
-  const deafPseudos = (root) => [...root.styleSheets, ...root.adoptedStyleSheets].flatMap((sheet) => {
-    let rules;
-    try {
-      rules = sheet.cssRules;
-    } catch {
-      return [null]; // Of another site: it may hold anything.
+    for (const { e, which, style, box } of scene.generatedBoxes()) {
+      const [cover, doubt] = layered(style);
+      if (style.pointerEvents === "none" && (cover || doubt)) veils.push({ e, which, box, stays: false });
     }
-    const held = sheets.get(sheet);
-    if (held?.[0] === rules.length) return held[1];
-    const told = deafRules(rules);
-    sheets.set(sheet, [rules.length, told]);
-    return told;
-  });
-  const deafRules = (rules) => {
-    const told = [];
-    for (const rule of rules) {
-      if (rule.cssRules?.length) told.push(...deafRules(rule.cssRules));
-      if (rule.style?.pointerEvents === "none" && /:(before|after)/.test(rule.selectorText ?? "")) told.push(rule.selectorText);
-    }
-    return told;
   };
-  const pseudoVeils = (root, selector) => {
-    let hosts;
-    try {
-      hosts = root.querySelectorAll(selector.replace(/::?(before|after)/g, "") || "*");
-    } catch {
-      hosts = null;
-    }
-    if (!hosts || hosts.length > 500) return void (anywhere = true);
-    for (const host of hosts)
-      for (const which of ["::before", "::after"]) {
-        const style = getComputedStyle(host, which);
-        if (style.content === "none" || style.content === "normal" || style.pointerEvents !== "none" || !layered(style)[0] && !layered(style)[1]) continue;
-        const r = pseudoBox(host, style);
-        if (r) veils.push([...r, null]);
-        else anywhere = true;
-      }
-  };
-  /** [left, top, right, bottom] of a generated box: used values lie in the box that holds it; null where that is not known. */
-  const pseudoBox = (host, style) => {
-    if (style.transform !== "none" || style.position === "fixed") return null;
-    let holder = host;
-    if (style.position === "absolute") while (holder && !holds(getComputedStyle(holder))) holder = flatParent(holder);
-    if (!holder) return null;
-    const r = $.box(holder);
-    if (style.position !== "absolute") return [r.left, r.top, r.right, r.bottom];
-    const at = [style.left, style.top, style.width, style.height].map(Number.parseFloat);
-    if (at.some(Number.isNaN)) return null;
-    return [r.left + at[0] - 1, r.top + at[1] - 1, r.left + at[0] + at[2] + 2 * holder.clientLeft + 1, r.top + at[1] + at[3] + 2 * holder.clientTop + 1];
-  };
-  const holds = (style) => style.position !== "static" || style.transform !== "none" || style.filter !== "none" || style.contain !== "none";
-  const veiled = (x, y, e) => anywhere || veils.some((v) => x >= v[0] && x < v[2] && y >= v[1] && y < v[3] && v[4] !== e);
+  /** The veils that may lie over an element: its own parts and the boxes around it do not, what is generated there may. */
+  const veilsOver = (e) => veils.filter((v) => !inside(v.e, e) && (v.which || !inside(e, v.e)));
+  const lies = (v, x, y) => v.box === null || (x >= v.box[0] && x < v.box[2] && y >= v.box[1] && y < v.box[3]);
 
   // --- the two passes ---------------------------------------------------------------------------------------------------
-  /** Points become [x, y, share, hit, seen, nested, settled]. `work.open`: what lies above must be looked at by force. */
-  const hitPass = (work, acting) => {
+  /**
+   * Points become [x, y, share, hit, seen, nested, settled]. `work.open`: what lies above must be looked at by force. `nests`:
+   * points with a key at 8, the boxes that lie there: what is hit and seen through all of these is so through some of them.
+   */
+  const hitPass = (work, acting, nests = false) => {
     work.hit = 0;
     work.open = work.deaf;
+    work.veils ??= veilsOver(work.e);
     for (const p of work.points) {
+      if (nests && work.points.some((q) => q[6] && (q[8] & p[8]) === p[8])) {
+        p[3] = p[4] = p[6] = true;
+        p[5] = false;
+        work.hit += p[2];
+        continue;
+      }
       const h = deepest(p[0], p[1]);
-      const under = veiled(p[0], p[1], work.e);
+      const under = work.veils.some((v) => lies(v, p[0], p[1]));
       work.open ||= under;
       p[3] = h !== null && inside(h, work.e);
+      p[9] = h;
       p[5] = p[3] && nestedControl(h, work.e, acting);
       p[4] = p[6] = p[3] && !under;
       if (p[3]) work.hit += p[2];
@@ -231,11 +205,18 @@ globalThis.cuadata.paint ??= (() => {
     }
   };
   const paintPass = (work) => {
+    const cutOut = scene.isCut(work.style);
     let seen = 0, covered = 0, clipped = 0, doubted = 0;
     const who = new Map();
     for (const p of work.points) {
       if (p[6]) {
         seen += p[2];
+        continue;
+      }
+      // Where an element with a shape cut out of it is not hit, and a box around it is, it is not there.
+      if (cutOut && !p[3] && !work.open && p[9] && inside(work.e, p[9])) {
+        p[4] = false;
+        clipped += p[2];
         continue;
       }
       // What takes the click before it does so too when every box takes the pointer.
@@ -247,7 +228,7 @@ globalThis.cuadata.paint ??= (() => {
       else if (!at.there && (work.tag !== "area" || at.cover < 0.5)) clipped += p[2];
       else covered += p[2];
       if (at?.who && !p[4]) who.set(at.who, (who.get(at.who) ?? 0) + p[2]);
-      const doubt = p[4] && (at?.doubt || inertVeil(p[0], p[1], work.e));
+      const doubt = p[4] && (at?.doubt || inertVeil(p[0], p[1], work));
       if (doubt) (doubted += p[2]), (work.doubt = doubt);
     }
     Object.assign(work, { seen, covered, clipped });
@@ -256,12 +237,11 @@ globalThis.cuadata.paint ??= (() => {
     work.coverer = [...who].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
   };
   /** No hit test finds such a box, so whether it lies above is not known. */
-  const inertVeil = (x, y, e) =>
-    veils.some((v) => v[4] && x >= v[0] && x < v[2] && y >= v[1] && y < v[3] && !inside(e, v[4]) && !inside(v[4], e)) ? "inert" : "";
+  const inertVeil = (x, y, work) => (work.veils.some((v) => v.stays && lies(v, x, y)) ? "inert" : "");
 
   return {
     deepest, inside, above, rootsOf, forcing, nestedControl, hitPass, paintPass, imagePaint, canvasPaint, shapePaints,
-    findVeils,
+    findVeils, veilsOver,
     newRound: () => void (painted = new Map()),
   };
 })();

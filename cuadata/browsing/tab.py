@@ -93,7 +93,11 @@ class Tab:
                     raise FrameGone(f"the page closed before it could be looked at: {error}") from error
                 self.frames = Frames(self.page, self.session)
                 self.session.on("Page.windowOpen", lambda _: self._on_opening())
-                await send(self.session, "Page.enable")
+                try:
+                    await send(self.session, "Page.enable")
+                except Stuck as error:
+                    self.session = None
+                    raise Stuck(f"{self.page.url[:200]} does not let itself be looked at: {error}") from None
 
     def _on_opening(self) -> None:
         self.opening += 1

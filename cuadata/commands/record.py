@@ -10,7 +10,6 @@ from typing import Any
 import typer
 
 from cuadata.errors import CallError
-from cuadata.types import Size
 
 app = typer.Typer(add_completion=False)
 
@@ -36,6 +35,7 @@ def record(
 ) -> None:
     """Record a person or a script acting on a real page; act a recording again."""
     from cuadata import recorder
+    from cuadata.judging import observing
 
     if replay is not None:
         _replay(replay, _page(page) if page else None, bool(headed), json)
@@ -48,7 +48,7 @@ def record(
     folder = out or recorder.folder_name(script.stem, Path("recordings"))
     options: dict[str, Any] = {"test": test} if test else {}
     if viewport:
-        options["viewport"] = _size(viewport)
+        options["viewport"] = observing.size(viewport)
     recorder.record(
         _page(page), folder, script=script, instruction=instruction, device_pixel_ratio=dpr,
         root=root, headed=bool(headed), **options,
@@ -70,11 +70,12 @@ def _person(
     root: Path | None, json: bool,
 ) -> None:  # fmt: skip
     from cuadata import recorder
+    from cuadata.judging import observing
     from cuadata.people import person, person_terminal
 
     name = page.stem if isinstance(page, Path) else page.split("://")[-1].split("?")[0].split("#")[0]
     folder = out or recorder.folder_name(name, Path("recordings"))
-    size = _size(viewport) if viewport else None
+    size = observing.size(viewport) if viewport else None
     with person.start(
         page, folder, instruction=instruction, headed=headed, profile=profile, viewport=size, device_pixel_ratio=dpr, root=root
     ) as session:  # fmt: skip
@@ -100,10 +101,3 @@ def _replay(recording: Path, page: str | Path | None, headed: bool, json: bool) 
 
 def _page(text: str) -> str | Path:
     return Path(text) if text and "://" not in text and not text.lstrip().startswith("<") else text
-
-
-def _size(text: str) -> Size:
-    wide, _, tall = text.partition("x")
-    if not (wide.isdigit() and tall.isdigit()):
-        raise CallError(f"--viewport '{text}' is no size; wanted WIDTHxHEIGHT, such as 1280x720")
-    return Size(int(wide), int(tall))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,7 +18,7 @@ from cuadata.errors import DataError
 from cuadata.recordings import recording_files, recording_lock
 from cuadata.recordings.recording_files import Ending, Header, Line
 from cuadata.recordings.recording_versions import check_version
-from cuadata.schema import from_json
+from cuadata.schema import from_json, to_json
 from cuadata.types import Element, Image, Observation, Outcome, Step, Trajectory
 
 #: A line of steps.jsonl may be this long, bytes. Pictures and elements lie elsewhere, so that a step is a few kB.
@@ -80,8 +82,7 @@ def read(folder: str | Path, *, pictures: bool = True) -> Trajectory:
     blobs = _Blobs(path, pictures)
     steps = tuple(_step(line, blobs, f"{path}, step {line.step.index}") for line in lines)
     ending = _ending(path, notes)
-    if ending.steps is not None and ending.steps > len(steps):
-        notes.append(f"{ending.steps} steps were recorded, {len(steps)} are left")
+    ending = _believed(ending, len(steps), notes)
     notes += [*ending.notes, *_remarks(steps)]
     return Trajectory(
         id=header.id,
@@ -107,13 +108,32 @@ def _lines(path: Path, notes: list[str]) -> list[Line]:
     lines: list[Line] = []
     for number, text in enumerate(texts):
         try:
-            lines.append(from_json(text, Line))
+            lines.append(_line(text))
         except ValueError as error:
             if number == len(texts) - 1 and not _is_json(text):
                 notes.append(f"the last line of {recording_files.STEPS} was torn and is dropped: {len(text)} bytes")
                 break
             raise DataError(str(error), place=f"{path}, step {number}") from error
     return lines
+
+
+def _line(text: bytes) -> Line:
+    """A line of steps.jsonl. ValueError that says why it is none."""
+    line = from_json(text, Line)
+    # What the recorder wrote comes back as the same bytes; only another hand's line can name a key twice.
+    if to_json(line) != text:
+        json.loads(text, object_pairs_hook=_once)
+    return line
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these members. ValueError where one is named twice: readers differ in which of the two they take."""
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands there twice; delete the one that is wrong")
+    return held
 
 
 def _is_json(text: bytes) -> bool:
@@ -141,6 +161,16 @@ def _ending(path: Path, notes: list[str]) -> Ending:
         return from_json(recording_files.bytes_of(file), Ending)
     except (ValueError, OSError) as error:
         raise DataError(f"{recording_files.OUTCOME}: {error}", place=str(path)) from error
+
+
+def _believed(ending: Ending, count: int, notes: list[str]) -> Ending:
+    """An ending for the steps that there are: what a longer attempt came to says nothing of those that are left of it."""
+    if ending.steps is None or ending.steps == count:
+        return ending
+    notes.append(f"{ending.steps} steps were recorded, {count} are {'left' if count < ending.steps else 'there'}")
+    if count > ending.steps:
+        return ending
+    return replace(ending, outcome=Outcome(ended="interrupted", reason=notes[-1]))
 
 
 def _remarks(steps: tuple[Step, ...]) -> Iterator[str]:
@@ -206,11 +236,13 @@ class _Blobs:
 
 
 def _damage(data: bytes, path: Path) -> str:
+    """Why bytes are not those that were recorded, and what to do."""
+    remedy = "put the file back from a copy, or leave this recording out"
     try:
-        image.header(data)
+        image.rgb(data)
     except image.BadImage as error:
-        return f"picture {path.name} is damaged: {error}"
-    return f"picture {path.name} is not the one that was recorded: its sha256 differs"
+        return f"picture {path.name} is damaged: {error}; {remedy}"
+    return f"picture {path.name} is not the one that was recorded: its sha256 differs; {remedy}"
 
 
 def _step(line: Line, blobs: _Blobs, place: str) -> Step:

@@ -160,11 +160,17 @@ def _block_means(values: NDArray[Any], side: int) -> NDArray[Any]:
 
 def _by_tile(reduce: np.ufunc, values: NDArray[Any], side: int) -> NDArray[Any]:
     """An array (height, width[, channels]) reduced over every tile of `side` px, those cut by the edge included."""
-    import numpy as np
+    rows = _fold(reduce, values, side)
+    return _fold(reduce, rows.swapaxes(0, 1), side).swapaxes(0, 1)
 
-    rows, columns = (np.arange(0, extent, side) for extent in values.shape[:2])
-    reduced: NDArray[Any] = reduce.reduceat(reduce.reduceat(values, rows, axis=0), columns, axis=1)
-    return reduced
+
+def _fold(reduce: np.ufunc, values: NDArray[Any], side: int) -> NDArray[Any]:
+    """Every `side` rows reduced to one, in order: what `reduceat` gives, a whole row at a time."""
+    folded: NDArray[Any] = values[::side].copy()
+    for later in range(1, min(side, len(values))):
+        rows = values[later::side]
+        reduce(folded[: len(rows)], rows, out=folded[: len(rows)])
+    return folded
 
 
 def _counts(values: NDArray[Any], side: int) -> NDArray[Any]:
@@ -180,14 +186,21 @@ def _near(
     strong: NDArray[np.bool_], significant: NDArray[np.bool_], crop: ssim.Crop, size: tuple[int, int]
 ) -> NDArray[np.bool_]:
     """The pixels of a crop that differ by more than noise and lie in a significant window."""
-    from scipy import ndimage
-
     if not significant.any():
         return strong & False
-    near = ndimage.maximum_filter(significant, size=2 * ssim.RADIUS + 1)
+    near = _grown(_grown(significant).T).T
     frame = crop.grown(ssim.RADIUS, *size)
     held: NDArray[np.bool_] = strong & crop.within(frame).of(near)
     return held
+
+
+def _grown(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Flags with those up to the radius above and below set too."""
+    near = flags.copy()
+    for by in range(1, min(ssim.RADIUS, len(flags) - 1) + 1):
+        near[by:] |= flags[:-by]
+        near[:-by] |= flags[by:]
+    return near
 
 
 def _around(held: NDArray[np.bool_], crop: ssim.Crop) -> ssim.Crop | None:

@@ -84,7 +84,7 @@ def changed_crop(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> Crop | 
     left = int(words[0]) * bytes_per_word // 3
     right = min(width, -(-(int(words[-1]) + 1) * bytes_per_word // 3))
     # A word spans pixels: look at the pixels of the two edges themselves.
-    columns = np.flatnonzero((before[top:bottom, left:right] != after[top:bottom, left:right]).any(axis=(0, 2)))
+    columns = np.flatnonzero((before[top:bottom, left:right] != after[top:bottom, left:right]).any(axis=0).any(axis=1))
     return Crop(top, bottom, left + int(columns[0]), left + int(columns[-1]) + 1)
 
 
@@ -144,7 +144,9 @@ def tiles_of(flags: NDArray[np.bool_], side: int) -> NDArray[np.bool_]:
 
     height, width = flags.shape
     padded = np.pad(flags, ((0, -height % side), (0, -width % side)))
-    tiles: Any = padded.reshape(padded.shape[0] // side, side, -1, side).any(axis=(1, 3))
+    # Rows first: they are whole in memory, and few are left for the columns.
+    rows = padded.reshape(-1, side, padded.shape[1]).any(axis=1)
+    tiles: Any = rows.reshape(rows.shape[0], -1, side).any(axis=2)
     return tiles  # type: ignore[no-any-return]
 
 
@@ -158,17 +160,28 @@ def local(before: NDArray[np.uint8], after: NDArray[np.uint8], crop: Crop) -> It
     """SSIM and mean difference of every window that touches a crop, a strip of rows at a time, from the top.
 
     Yields the crop of the windows' middle pixels, their SSIM (-1 to 1), and the difference of the two window means
-    (levels, signed), both float64 of shape (channels, rows, columns). Pictures of any size are allowed: at the edge a
-    window is mirrored as in scikit-image's full map.
+    (levels, signed), both float64 of shape (channels, rows, columns), with one channel for all three where both pictures
+    are grey. Pictures of any size are allowed: at the edge a window is mirrored as in scikit-image's full map.
     """
     height, width = before.shape[:2]
     middle = crop.grown(RADIUS, height, width)
     one, other = _mirrored(before, middle), _mirrored(after, middle)
+    if all(_is_grey(planes[:, ::_SPARSE, ::_SPARSE]) and _is_grey(planes) for planes in (one, other)):
+        one, other = one[:1], other[:1]
     for top in range(0, middle.bottom - middle.top, _STRIP):
         rows = slice(top, top + _STRIP + 2 * RADIUS)
         values, shift = ssim_map(one[:, rows], other[:, rows])
         below = middle.top + top
         yield Crop(below, below + values.shape[1], middle.left, middle.right), values, shift
+
+
+#: Every so many px are looked at first, to see that a picture has colours.
+_SPARSE = 16
+
+
+def _is_grey(planes: NDArray[np.uint8]) -> bool:
+    """Whether the three channels are the same."""
+    return bool((planes == planes[:1]).all())
 
 
 def _mirrored(pixels: NDArray[np.uint8], middle: Crop) -> NDArray[np.uint8]:
