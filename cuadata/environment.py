@@ -255,7 +255,9 @@ def stage_of(
 
 def browsers_for(task: Task, count: int) -> Browsers:
     """Browsers for many stages of tasks such as this one, started as its pages need them."""
-    return Browsers(count, arguments=miniwob.ARGUMENTS if (task.url or "").startswith(miniwob.SCHEME) else ())
+    if (task.url or "").startswith(miniwob.SCHEME):
+        return Browsers(count, arguments=miniwob.ARGUMENTS, scroll_bars=True)
+    return Browsers(count)
 
 
 def make(family: str, seed: int | None = None, **options: Any) -> BrowserEnv:

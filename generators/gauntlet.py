@@ -14,7 +14,7 @@ from ._site import Button, render, site
 
 Path = Literal["solution", "fake_close", "type_before_dismissing", "wrong_radio", "submit_empty", "repeat_click"]
 Start = Literal["overlays", "modal", "code"]
-Until = Literal["overlays", "modal", "end"]
+Until = Literal["overlays", "modal", "code", "end"]
 OVERLAYS = 3
 END = "All steps done"
 
@@ -165,13 +165,21 @@ def _instruction(rooms: int, start: Start, until: Until) -> str:
         "code": "get the code, type it and submit it",
     }[start]
     if rooms == 1 and until != "end":
-        first = {"overlays": "close whatever covers the page", "modal": "choose the wanted option and submit it"}[until]
+        first = {
+            "overlays": "close whatever covers the page",
+            "modal": "choose the wanted option and submit it",
+            "code": "get the code",
+        }[until]
     return f"Go through {rooms} rooms. In each, {first}." if rooms > 1 else f"{first[0].upper()}{first[1:]}."
 
 
 def _steps(rooms: int, start: Start, until: Until) -> int:
     """Steps that are there to be done: six a room, fewer where it starts late or ends early."""
-    return 6 * rooms - {"overlays": 0, "modal": 3, "code": 4}[start] - {"overlays": 3, "modal": 2, "end": 0}[until]
+    return (
+        6 * rooms
+        - {"overlays": 0, "modal": 3, "code": 4}[start]
+        - {"overlays": 3, "modal": 2, "code": 1, "end": 0}[until]
+    )
 
 
 def _terms(rooms: list[Room], until: Until, v: Values) -> tuple[tuple[Term, ...], tuple[Condition, ...]]:
@@ -193,7 +201,12 @@ def _terms(rooms: list[Room], until: Until, v: Values) -> tuple[tuple[Term, ...]
         if last and until == "modal":
             success = (anchor, *room.modal.saved)
             break
-        found += _code.terms(room.code, revealed=v.revealed, typed=v.typed, anchor=(anchor,), prefix=name)
+        shown, typed = _code.terms(room.code, revealed=v.revealed, typed=v.typed, anchor=(anchor,), prefix=name)
+        found.append(shown)
+        if last and until == "code":
+            success = (anchor, room.code.shown)
+            break
+        found.append(typed)
         found.append(Term(name=f"{name}accepted", value=v.accepted, when=(end if last else rooms[index + 1].anchor,)))
     return (*found, Term(name="finished", value=v.finished, when=success)), success
 
@@ -202,8 +215,9 @@ def _moves(room: Room, until: Until) -> tuple[Move, ...]:
     """The way through one room, to where it ends."""
     first = _overlay.dismissals(room.overlays) if room.starts == "overlays" else ()
     choice = _modal.choose(room.modal, room.modal.right) if room.starts != "code" and until != "overlays" else ()
-    code = (*_code.earn(room.code), *_code.enter(room.code, room.code.code)) if until == "end" else ()
-    return (*first, *choice, *code)
+    earned = _code.earn(room.code) if until in ("code", "end") else ()
+    entered = _code.enter(room.code, room.code.code) if until == "end" else ()
+    return (*first, *choice, *earned, *entered)
 
 
 def _wrongly(room: Room, until: Until, *, last: bool) -> tuple[Move, ...]:

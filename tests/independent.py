@@ -6,8 +6,10 @@ Only the page's HTML comes from the family, made again from the row's provenance
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,6 +20,11 @@ from cuadata.types import Size, Task
 Box = dict[str, float]
 #: CSS px by which two ways of measuring one box may differ.
 NEAR = 0.5
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
+_WORDS = {
+    "above": "above", "over": "above", "below": "below", "under": "below", "underneath": "below", "beneath": "below",
+    "left": "left_of", "right": "right_of",
+}  # fmt: skip
 
 
 def task_of(row: Grounding) -> Task:
@@ -53,7 +60,7 @@ def faults(page: Any, row: Grounding, boxes: dict[str, tuple[Box | None, bool]])
         yield from _target(page, row, row.target)
     elif row.action.type != "infeasible" or not row.action.text or row.pair_kind not in ("removed", "covered"):
         yield f"no target, yet {row.action.type} with cause {row.action.text!r} in a pair of kind {row.pair_kind}"
-    if row.relation in (*RELATIONS, "nearest") and "relation=composed" not in row.axes:
+    if row.relation is not None:
         seen = [(one, at) for one, at, hit in held if at is not None and hit]
         fits = _fitting(row, seen, [_there(one) for one in references])
         wanted = [] if row.target is None else [row.target.name]
@@ -62,14 +69,40 @@ def faults(page: Any, row: Grounding, boxes: dict[str, tuple[Box | None, bool]])
 
 
 def _fitting(row: Grounding, seen: Sequence[tuple[Target, Box]], references: Sequence[Box]) -> list[str]:
-    """Names of all that answer a row's relation."""
+    """Names of all that answer a row's relation, or all the relations that its instruction states."""
     assert row.relation is not None
+    if row.relation.startswith("nth_"):
+        return _counted(row, seen, references[0] if references else None)
     page = {"x": 0.0, "y": 0.0, "width": float(row.viewport_width), "height": float(row.viewport_height)}
+    if "relation=composed" in row.axes:
+        said = _directions(row.instruction)
+        assert len(said) == len(references), f"{row.instruction!r} says {said} of {len(references)} references"
+        both = list(zip(said, references, strict=True))
+        return [one.name for one, at in seen if all(RELATIONS[name](at, [held], "") for name, held in both)]
     holds = RELATIONS.get(row.relation, _any)
     found = [(one, at) for one, at in seen if holds(at, [*references, page], row.instruction)]
     if row.relation == "nearest" or "nearest " in row.instruction:
         found = sorted(found, key=lambda one: distance(one[1], references[0]))[:1]
     return [one.name for one, _ in found]
+
+
+def _directions(text: str) -> list[str]:
+    """The directions that an instruction states, in its order; what stands in quotes is a name and states none."""
+    plain = re.sub(r"'[^']*'", "", text.lower())
+    return [_WORDS[word] for word in re.findall(rf"\b({'|'.join(_WORDS)})\b", plain)]
+
+
+def _counted(row: Grounding, seen: Sequence[tuple[Target, Box]], reference: Box | None) -> list[str]:
+    """Who has the place that an instruction counts to; nobody where what is counted forms no single row or column."""
+    places = [number for word, number in _ORDINALS.items() if re.search(rf"\b{word}\b", row.instruction.lower())]
+    assert len(places) == 1, f"{row.instruction!r} counts to {places}"
+    line = {"nth_in_row": _row, "nth_in_column": _column}.get(row.relation or "")
+    held = [one for one in seen if line is None or reference is None or line(one[1], reference)]
+    held.sort(key=lambda one: (one[1]["x"],) if line is _row else (one[1]["y"], one[1]["x"]))
+    if line is not None and not all(line(one[1], other[1]) for one, other in itertools.pairwise(held)):
+        return []
+    place = places[0] - 1 if places[0] > 0 else len(held) - 1
+    return [held[place][0].name] if place < len(held) else []
 
 
 def _any(t: Box, held: Sequence[Box], text: str) -> bool:

@@ -105,6 +105,9 @@ def test_a_skill_alone_is_the_whole_with_a_start_and_an_end() -> None:
     assert [m.locator for m in alone.solution] == [m.locator for m in whole.solution[3 : 3 + len(alone.solution)]]
     code = make(7, rooms=1, start="code")
     assert [t.name for t in code.terms] == ["room1_revealed", "room1_typed", "room1_accepted", "finished"]
+    shown = make(7, rooms=1, start="code", until="code")
+    assert [t.name for t in shown.terms] == ["room1_revealed", "finished"]
+    assert shown.solution == code.solution[: len(shown.solution)] and len(code.solution) - len(shown.solution) == 2
 
 
 def test_every_family_and_every_miniwob_task_has_a_name() -> None:

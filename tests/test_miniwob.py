@@ -199,6 +199,14 @@ def test_a_list_that_takes_several_keeps_what_was_chosen() -> None:
             assert click(env, "Submit")["exact_success"], observation["axtree"]
 
 
+def test_a_scroll_bar_takes_its_room_as_in_the_package_s_own_browser() -> None:
+    """Without it lines of text are 15 px longer, and a point noted here means another word there."""
+    with closing(make("miniwob-email-inbox", screenshot=False, effect=False)) as env:
+        env.reset(seed=6)
+        script = "(() => { const e = document.querySelector('#main'); return e.offsetWidth - e.clientWidth; })()"
+        assert env._loop.run(env.stage._evaluate(script), 10) >= 10
+
+
 def test_tasks_from_every_corner_of_the_package_begin() -> None:
     names = Random(0).sample(registration.miniwob_tasks(), 8)
     stage = environment.stage_of(registration.task(f"miniwob-{names[0]}", 0), screenshot=True)

@@ -56,6 +56,19 @@ def test_a_file_gives_places_looks_and_opposites(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
+def test_a_file_that_needs_a_script_from_outside_its_folder(tmp_path: Path) -> None:
+    """As MiniWoB++ pages do: without the script there is nothing to ask about, and the error says what would do."""
+    page = tmp_path / "site" / "pages" / "player.html"
+    page.parent.mkdir(parents=True)
+    (tmp_path / "site" / "draw.js").write_text(f"document.documentElement.innerHTML = {PAGE!r};", encoding="utf-8")
+    page.write_text("<!doctype html><script src='../draw.js'></script>", encoding="utf-8")
+    with pytest.raises(DataError, match="outside its folder, name a folder above both with --root"):
+        made(tmp_path / "out", str(page))
+    real_pages.generate([str(page)], tmp_path / "out", root=tmp_path / "site")
+    assert len(list(dataset.read(tmp_path / "out", "grounding"))) > 3
+
+
+@pytest.mark.browser
 def test_a_web_archive_is_read_as_the_page_that_it_was(tmp_path: Path) -> None:
     archive = tmp_path / "player.mhtml"
     archive.write_bytes(archived())

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +124,7 @@ def test_every_row_holds_by_an_independent_route(built: Path) -> None:
     assert len(held) == N
     with sync_playwright() as play:
         started = play.chromium.launch(executable_path=str(browser.find().path))
-        page, shown, boxes = started.new_page(), list[str](), dict[str, Any]()
+        page, shown, boxes, planted = started.new_page(), list[str](), dict[str, Any](), list[Grounding]()
         for row in sorted(held, key=lambda one: one.image.sha256):
             if row.image.sha256 not in shown:
                 shown.append(row.image.sha256)
@@ -131,7 +133,22 @@ def test_every_row_holds_by_an_independent_route(built: Path) -> None:
                 if len(shown) % 5 == 1:
                     assert (image.rgb(page.screenshot()) == image.rgb(image.read(row.image))).all()
             assert list(independent.faults(page, row, boxes)) == [], (row.id, row.instruction)
+            if (other := misread(row)) is not None:
+                planted.append(other)
+                assert list(independent.faults(page, other, boxes)), (row.id, other.instruction)
         started.close()
+    assert {(row.relation or "").partition("_")[0] for row in planted} >= {"nth"}
+    assert any("relation=composed" in row.axes for row in planted)
+
+
+def misread(row: Grounding) -> Grounding | None:
+    """A row that counts to another place, or states the other side of two relations, with the target that it had."""
+    turned = {"first": "third", "second": "first", "third": "first", "last": "first", "left": "right", "right": "left"}
+    if row.target is None or not ((row.relation or "").startswith("nth_") or "relation=composed" in row.axes):
+        return None
+    words = "|".join(turned)
+    said = re.sub(rf"\b({words})\b", lambda found: turned[found[0]], row.instruction)
+    return replace(row, instruction=said) if said != row.instruction else None
 
 
 def test_minimal_pairs_differ_in_what_they_say(built: Path) -> None:

@@ -18,11 +18,14 @@ Give = Callable[[], "Awaitable[Browser]"]
 class Browsers:
     """`count` browsers of one event loop, started when they are first asked for, ended by `close`."""
 
-    def __init__(self, count: int = 1, *, headed: bool = False, arguments: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, count: int = 1, *, headed: bool = False, arguments: tuple[str, ...] = (), scroll_bars: bool = False
+    ) -> None:
         self._held: list[Browser | None] = [None] * count
         self._locks = [asyncio.Lock() for _ in range(count)]
         self._headed = headed
         self._arguments = arguments
+        self._scroll_bars = scroll_bars
         self.restarts = 0
 
     def seat(self, number: int) -> Give:
@@ -36,7 +39,11 @@ class Browsers:
                 self.restarts += held is not None
                 found = browser_find.find(headed=self._headed)
                 held = await engine.engine()[1].browser(
-                    found, headed=self._headed, fresh=True, arguments=self._arguments
+                    found,
+                    headed=self._headed,
+                    fresh=True,
+                    arguments=self._arguments,
+                    scroll_bars=self._scroll_bars,
                 )
                 self._held[place] = held
             return held

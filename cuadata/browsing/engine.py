@@ -22,8 +22,9 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-quic",
     "--disable-gpu",
-    "--hide-scrollbars",
 )
+#: Playwright gives this to every headless browser by itself, and has to be told where scroll bars are wanted.
+NO_SCROLL_BARS = "--hide-scrollbars"
 #: A proxy that is not there: whatever is not on the bypass list fails at once, names and plain addresses alike.
 NOWHERE = "http://127.0.0.1:9"
 
@@ -33,19 +34,28 @@ class Engine:
 
     def __init__(self) -> None:
         self._playwright: Playwright | None = None
-        self._browsers: dict[tuple[str, bool, tuple[str, ...]], Browser] = {}
+        self._browsers: dict[tuple[str, bool, tuple[str, ...], bool], Browser] = {}
         self._starting = asyncio.Lock()
 
     async def browser(
-        self, found: browser_find.Found, *, headed: bool, fresh: bool = False, arguments: tuple[str, ...] = ()
+        self,
+        found: browser_find.Found,
+        *,
+        headed: bool,
+        fresh: bool = False,
+        arguments: tuple[str, ...] = (),
+        scroll_bars: bool = False,
     ) -> Browser:
-        """A running browser of this kind, started where there is none; `arguments` are further ones of its command line."""
-        key = (str(found.path), headed, arguments)
+        """A running browser of this kind, started where there is none.
+
+        `arguments` are further ones of its command line; `scroll_bars`: they take their room, as in a person's browser.
+        """
+        key = (str(found.path), headed, arguments, scroll_bars)
         async with self._starting:
             held = self._browsers.get(key)
             if not fresh and held is not None and held.is_connected():
                 return held
-            started = await self._launch(found, headed, arguments)
+            started = await self._launch(found, headed, arguments, scroll_bars)
             if not fresh:
                 self._browsers[key] = started
             return started
@@ -57,10 +67,16 @@ class Engine:
             self._playwright = await async_playwright().start()
         return self._playwright
 
-    async def _launch(self, found: browser_find.Found, headed: bool, arguments: tuple[str, ...]) -> Browser:
+    async def _launch(
+        self, found: browser_find.Found, headed: bool, arguments: tuple[str, ...], scroll_bars: bool
+    ) -> Browser:
         playwright = await self._started()
         return await playwright.chromium.launch(
-            executable_path=str(found.path), headless=not headed, args=[*ARGUMENTS, *arguments], timeout=30_000
+            executable_path=str(found.path),
+            headless=not headed,
+            args=[*ARGUMENTS, *arguments, *(() if scroll_bars else (NO_SCROLL_BARS,))],
+            ignore_default_args=[NO_SCROLL_BARS] if scroll_bars else None,
+            timeout=30_000,
         )
 
     async def page(
@@ -116,7 +132,7 @@ class Engine:
             str(profile),
             executable_path=str(found.path),
             headless=not headed,
-            args=list(ARGUMENTS),
+            args=[*ARGUMENTS, NO_SCROLL_BARS],
             timeout=30_000,
             **wanted,
         )

@@ -62,6 +62,9 @@ def relations(
     viewport: str = typer.Option("1280x720", help="WIDTHxHEIGHT in CSS px; recordings have their own"),
     views: int = typer.Option(3, help="how far a page is scrolled, one viewport each"),
     places: int = typer.Option(8, help="questions by place on one view, at most"),
+    root: Path | None = typer.Option(
+        None, help="folder above the HTML files, served with them: scripts and styles of it"
+    ),
     force: bool = typer.Option(False, help="replace the dataset's folder"),
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
@@ -72,8 +75,8 @@ def relations(
 
     with printing_datasets.progress() as progress:
         summary = real_pages.generate(
-            page, out, seed=seed, viewport=observing.size(viewport), views=views, places=places, force=force,
-            progress=progress,
+            page, out, seed=seed, viewport=observing.size(viewport), views=views, places=places, root=root,
+            force=force, progress=progress,
         )  # fmt: skip
     counted = [
         ("perspective", "perspectives"),

@@ -21,7 +21,7 @@ def recover(
     seed: int = typer.Option(0, min=0, help="first seed"),
     helper: str = typer.Option("oracle", help="policy that is asked for the way out: oracle, anthropic, openai"),
     option: list[str] = typer.Option([], help="NAME=VALUE for the helper, such as max_cost=5; may be repeated"),
-    workers: int = typer.Option(3, min=1, help="pages played at one time"),
+    workers: int = typer.Option(4, min=1, help="pages played at one time"),
     browsers: int = typer.Option(2, min=1, help="browsers that the pages share"),
     sheet: int = typer.Option(30, min=0, help="examples on the picture sheet; 0: none"),
     force: bool = typer.Option(False, help="replace the dataset's folder"),

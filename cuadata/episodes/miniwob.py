@@ -292,7 +292,8 @@ class MiniWobStage:
 
 async def _browser() -> Browser:
     found = browser_find.find(headed=False)
-    return await engine.engine()[1].browser(found, headed=False, arguments=ARGUMENTS)
+    # With scroll bars, as the package's own environment has them: lines of text break where it breaks them.
+    return await engine.engine()[1].browser(found, headed=False, arguments=ARGUMENTS, scroll_bars=True)
 
 
 def _element(row: list[Any], focused: int | None) -> Element:

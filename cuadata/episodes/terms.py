@@ -7,11 +7,12 @@ here, because Chromium's accessibility tree says the same of all three.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
+from cuadata.element_states import STATES, state_of
 from cuadata.errors import CallError
-from cuadata.types import Condition, Element, Observation, Reward, States, Task, Term
+from cuadata.types import Condition, Element, Observation, Reward, Task, Term
 
 #: Reads a condition's script on the live page.
 Evaluate = Callable[[str], Any]
@@ -19,14 +20,6 @@ Evaluate = Callable[[str], Any]
 #: Roles that mean the same to a person; the first is the name of the group.
 ALIKE = (("textbox", "searchbox"), ("dialog", "alertdialog"), ("img", "image"), ("button", "togglebutton"))
 _GROUP = {role: group[0] for group in ALIKE for role in group}
-_STATES = tuple(field.name for field in fields(States))
-#: What component libraries write into `data-state` where they leave the ARIA attribute out.
-_DATA_STATE = {
-    "checked": {"checked": "true", "on": "true", "unchecked": "false", "off": "false", "indeterminate": "mixed"},
-    "pressed": {"on": "true", "off": "false"},
-    "expanded": {"open": "true", "closed": "false"},
-    "selected": {"active": "true", "inactive": "false"},
-}
 #: An element fainter than this is one that a person takes for gone.
 FAINTEST = 0.02
 
@@ -34,18 +27,6 @@ FAINTEST = 0.02
 def fold(text: str) -> str:
     """A name as it is compared: white space folded, case ignored."""
     return " ".join(text.split()).casefold()
-
-
-def state_of(element: Element, state: str) -> str | None:
-    """An element's state as text; None where it has none. `data-state` speaks where the accessibility tree is silent."""
-    if state not in _STATES:
-        raise CallError(f"'{state}' is no state; there are: {', '.join(_STATES)}")
-    held = getattr(element.states, state)
-    told = None if held is None else held if isinstance(held, str) else str(held).lower()
-    if told in (None, "false") and state in _DATA_STATE:
-        written = next((a.value for a in element.attributes if a.name == "data-state"), "")
-        return _DATA_STATE[state].get(written.lower(), told)
-    return told
 
 
 def fits(condition: Condition, element: Element) -> bool:
@@ -116,8 +97,8 @@ def check(task: Task) -> None:
         raise CallError(f"task {task.id}: two terms are named '{name}'")
     for name, conditions in [*((t.name, t.when) for t in task.terms), ("success", task.success)]:
         for condition in conditions:
-            if condition.state is not None and condition.state not in _STATES:
-                raise CallError(f"{name}: '{condition.state}' is no state; there are: {', '.join(_STATES)}")
+            if condition.state is not None and condition.state not in STATES:
+                raise CallError(f"{name}: '{condition.state}' is no state; there are: {', '.join(STATES)}")
             if condition.value is not None and condition.state is None:
                 raise CallError(f"{name}: the value {condition.value!r} needs a state to be compared with")
         if not any(c.present for c in conditions) and (conditions or name != "success"):

@@ -34,6 +34,7 @@ MOST: Final = 100_000
 _NAMED: Final = 3
 #: Share of the viewport's smaller side within which a reference stands to its target.
 _REACH: Final = 0.3
+_OUTSIDE: Final = "; where a file needs scripts or styles from outside its folder, name a folder above both with --root"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +56,15 @@ def generate(
     viewport: Size = browser.VIEWPORT,
     views: int = 3,
     places: int = 8,
+    root: Path | None = None,
     force: bool = False,
     progress: build.Progress = lambda what, done, of: None,
 ) -> dict[str, Any]:
     """Write `grounding` rows about real elements into a dataset; the summary that `--json` prints.
 
     `pages`: addresses, HTML or MHTML files, recordings or folders of them. `views`: how far a page is scrolled, one
-    viewport each. `places`: questions by place on one view, at most. CallError for a page that is not there, DataError
+    viewport each. `places`: questions by place on one view, at most. `root`: a folder above the HTML files that is served
+    with them, where they need scripts or styles of it. CallError for a page that is not there, DataError
     where one does not open or no page gives a row.
     """
     out = Path(out)
@@ -72,7 +75,7 @@ def generate(
     chooser = Chooser(most=MOST, gates=chosen, places=places, fewest=places // 2)
     seen: Counter[str] = Counter()
     for done, asked in enumerate(pages, 1):
-        for view in look(asked, viewport=viewport, views=views):
+        for view in look(asked, viewport=viewport, views=views, root=root):
             before = len(chooser.rows)
             chooser.choose(_page(view), Random(f"relations/{seed}/{view.site}/{view.number}"), named=_NAMED)
             seen[asked] += len(chooser.rows) - before
@@ -80,6 +83,7 @@ def generate(
     if not chooser.rows:
         raise DataError(
             f"no question about {', '.join(pages)} is kept: {_reasons(chooser) or 'nothing on them has a name'}"
+            + ("" if root or not any(map(engine.is_file, pages)) else _OUTSIDE)
         )
     rows: dict[str, list[Any]] = {"grounding": chooser.rows, "rejected": chooser.rejected}
     build.build(
@@ -111,8 +115,8 @@ def _reasons(chooser: Chooser) -> dict[str, int]:
     return dict(Counter(row.reason for row in chooser.rejected).most_common())
 
 
-def look(asked: str, *, viewport: Size, views: int) -> Iterator[View]:
-    """What can be seen of a page: view after view, or moment after moment of recordings."""
+def look(asked: str, *, viewport: Size, views: int, root: Path | None = None) -> Iterator[View]:
+    """What can be seen of a page: view after view, or moment after moment of recordings; `root` as for `generate`."""
     path = Path(asked)
     if engine.is_address(asked):
         yield from _opened(asked, asked, urlsplit(asked).hostname or asked[:40], viewport, views)
@@ -122,13 +126,15 @@ def look(asked: str, *, viewport: Size, views: int) -> Iterator[View]:
         with tempfile.TemporaryDirectory(prefix="cuadata-") as folder:
             yield from _opened(mhtml.unpack(path, Path(folder)), asked, path.name, viewport, views)
     elif path.is_file():
-        yield from _opened(path, asked, path.name, viewport, views)
+        yield from _opened(path, asked, path.name, viewport, views, root)
     else:
         raise CallError(f"{asked[:200]!r} is neither an address, nor a file, nor a folder of recordings")
 
 
-def _opened(page: str | Path, asked: str, site: str, viewport: Size, views: int) -> Iterator[View]:
-    with browser.open(page, viewport=viewport) as opened:
+def _opened(
+    page: str | Path, asked: str, site: str, viewport: Size, views: int, root: Path | None = None
+) -> Iterator[View]:
+    with browser.open(page, viewport=viewport, root=root) as opened:
         last = None
         for number in range(views):
             observation = opened.observe()

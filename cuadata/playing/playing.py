@@ -29,6 +29,7 @@ from cuadata.errors import CallError, DataError
 from cuadata.types import Ended, Outcome, Task
 
 if TYPE_CHECKING:
+    from cuadata.browsing.browsers import Browsers
     from cuadata.episodes.stage import Stage
 
 EPISODES, MADE = "episodes.jsonl", "rollout.json"
@@ -72,15 +73,22 @@ class Played:
     acting: Annotated[float, "seconds that the browser took"] = 0.0
 
 
-def play(plan: Plan, out: Path, *, force: bool = False, progress: Callable[[], None] | None = None) -> list[Played]:
+def play(
+    plan: Plan,
+    out: Path,
+    *,
+    force: bool = False,
+    progress: Callable[[], None] | None = None,
+    browsers: Browsers | None = None,
+) -> list[Played]:
     """Play what `out` does not hold yet; every episode that counts, in the plan's order.
 
-    CallError where `out` holds rollouts of another plan and `force` is not set.
+    `browsers` are used and left running; without them the plan's own are started and ended. CallError where `out` holds rollouts of another plan and `force` is not set.
     """
     check(plan)
     done = _begin(plan, out, force)
     left = [(seed, sample) for seed in plan.seeds for sample in range(plan.samples) if (seed, sample) not in done]
-    for played in _episodes(plan, out, left):
+    for played in _episodes(plan, out, left, browsers):
         done[played.seed, played.sample] = played
         if progress is not None:
             progress()
@@ -189,12 +197,14 @@ def _numbers(name: str) -> tuple[int, int]:
     return int(parts[0].removeprefix("seed")), int(parts[1].removeprefix("sample"))
 
 
-def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterator[Played]:
+def _episodes(
+    plan: Plan, out: Path, left: Sequence[tuple[int, int]], given: Browsers | None = None
+) -> Iterator[Played]:
     """Episodes as they end; each worker has a page and a policy of its own."""
     if not left:
         return
     first = registration.task(plan.family, plan.seeds[0], **plan.family_options)
-    browsers = browsers_for(first, plan.browsers)
+    browsers = given or browsers_for(first, plan.browsers)
     todo: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
     for one in left:
         todo.put(one)
@@ -226,7 +236,8 @@ def _episodes(plan: Plan, out: Path, left: Sequence[tuple[int, int]]) -> Iterato
         finally:
             stop.set()
             pool.shutdown()
-            shared().run(browsers.close(), 30)
+            if given is None:
+                shared().run(browsers.close(), 30)
 
 
 def _tries(plan: Plan, out: Path, stage: Stage, policy: Policy, seed: int, sample: int) -> Played:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from cuadata import scoring
+from cuadata.element_states import state_of
 from cuadata.episodes import terms
 from cuadata.scores.failures import Ending, Turn
 from cuadata.splitting import overlays
@@ -147,7 +148,7 @@ def _by_names(instruction: str, held: Sequence[Element]) -> Selections:
 def selected(element: Element) -> bool:
     """Whether an element of a selectable role is selected."""
     state = SELECTABLE.get(element.role)
-    return state is not None and terms.state_of(element, state) == "true"
+    return state is not None and state_of(element, state) == "true"
 
 
 def ending(task: Task, outcome: Outcome, steps: Sequence[Step], first: Observation | None) -> Ending:

@@ -8,6 +8,7 @@ have nothing against it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cuadata import build, recording, split
+from cuadata.browsing.browsers import Browsers
+from cuadata.browsing.loop import shared
 from cuadata.building import folders
+from cuadata.environment import browsers_for
+from cuadata.episodes import registration
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating
 from cuadata.playing import playing
@@ -34,10 +39,10 @@ DRILLS: Mapping[str, dict[str, Any]] = {
     "fake": {"rooms": 1, "until": "overlays", "silent": True},
     "disabled": {"rooms": 1, "start": "modal", "until": "modal", "guarded": True},
     "off_screen": {"rooms": 1, "start": "modal", "until": "modal"},
-    "too_early": {"rooms": 1, "start": "code", "reveal": "wait", "delay": 4.0},
+    "too_early": {"rooms": 1, "start": "code", "until": "code", "reveal": "wait", "delay": 4.0},
 }
-#: Episodes played at once before it is counted again how many rows are still missing.
-_BATCH = 8
+#: Rows that an episode is taken to give at least, so that a drill of bad luck does not ask for hundreds at once.
+_LEAST_YIELD = 0.3
 #: Episodes without a single row after which a cause is given up.
 _PATIENCE = 40
 #: Seeds from the first of one cause to the first of the next.
@@ -54,7 +59,7 @@ class Settings:
     first_seed: Annotated[int, "seeds are counted from here"] = 0
     helper: Annotated[str, "policy that shows the way out; oracle: the solution goes on"] = "oracle"
     helper_options: Annotated[Mapping[str, Any], "keyword arguments of the helper"] = field(default_factory=dict)
-    workers: Annotated[int, "pages played at one time"] = 3
+    workers: Annotated[int, "pages played at one time"] = 4
     browsers: Annotated[int, "browsers that they share"] = 2
 
 
@@ -117,8 +122,13 @@ def make(
         Drill(cause=cause, wanted=settings.n // len(settings.causes) + (i < settings.n % len(settings.causes)))
         for i, cause in enumerate(settings.causes)
     ]
-    for drill in drills:
-        _play(drill, settings, recordings / drill.cause, progress)
+    # One set of browsers for all drills, which would else start and end with every batch.
+    browsers = browsers_for(registration.task(settings.family, settings.first_seed), settings.browsers)
+    try:
+        for drill in drills:
+            _play(drill, settings, recordings / drill.cause, browsers, progress)
+    finally:
+        shared().run(browsers.close(), 30)
     rows = [row for drill in drills for row in drill.rows]
     build.build([], out, rows={"recovery": rows}, force=force, title="Recoveries from failed actions", finish=finish)
     return Made(out=out, drills=tuple(drills), seconds=time.perf_counter() - began)
@@ -132,15 +142,17 @@ def _check(settings: Settings) -> None:
         raise CallError(f"{settings.n} rows are too few for {len(settings.causes)} causes")
 
 
-def _play(drill: Drill, settings: Settings, folder: Path, progress: Callable[[str, int], None]) -> None:
-    """Episodes of one drill, a batch at a time, until it has its rows."""
+def _play(
+    drill: Drill, settings: Settings, folder: Path, browsers: Browsers, progress: Callable[[str, int], None]
+) -> None:
+    """Episodes of one drill until it has its rows: one a page to see what an episode gives, then as many as that asks for."""
     gates = gating.choose(None)
     seeds = 0
     seen: set[str] = set()
     while len(drill.rows) < drill.wanted:
-        yielded = len(drill.rows) / seeds if seeds else 1.0
-        seeds += min(_BATCH, max(settings.workers, round((drill.wanted - len(drill.rows)) / max(yielded, 0.3))))
-        for played in playing.play(_plan(drill.cause, settings, seeds), folder):
+        yielded = max(len(drill.rows) / seeds, _LEAST_YIELD) if seeds else drill.wanted / settings.workers
+        seeds += max(settings.workers, math.ceil((drill.wanted - len(drill.rows)) / yielded))
+        for played in playing.play(_plan(drill.cause, settings, seeds), folder, browsers=browsers):
             if played.name not in seen:
                 seen.add(played.name)
                 _take(drill, folder, played, gates)

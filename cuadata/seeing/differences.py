@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
-from cuadata.types import BBox, Element, Observation, Point, States
+from cuadata.element_states import STATES, state_of
+from cuadata.types import BBox, Element, Observation, Point
 
 #: Roles whose value is what a person entered, so that a moving caret does not make it the page's own.
 EDITABLE = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "textarea"})
 #: Roles that may not be named (WAI-ARIA 1.2, 5.2.8.6): what Chromium gives as their name comes and goes with the focus.
 _NAMELESS = frozenset({"", "generic", "none", "presentation"})
-_STATES = tuple(field.name for field in fields(States) if field.name not in ("value", "focused"))
+_STATES = tuple(state for state in STATES if state not in ("value", "focused"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,17 @@ def differences(
     page's own too. `point` is where a pointer pressed, CSS px: that the element there took the focus without being a
     field to type in is no effect.
     """
-    own = {(d.kind, d.subject) for earlier in still for d in _differences(earlier, before, None)}
-    found = [d for d in _differences(before, after, point) if (d.kind, d.subject) not in own]
+    own = {_key(d) for earlier in still for d in _differences(earlier, before, None)}
+    found = [d for d in _differences(before, after, point) if _key(d) not in own]
     if moves is not None:
         found = [d for d in found if d.bbox is None or d.kind not in ("name", "text", "value") or not moves(d.bbox)]
     return tuple(found)
+
+
+def _key(difference: Difference) -> tuple[str, str]:
+    """What differs of what; an element that comes by itself goes by itself too."""
+    kind = "presence" if difference.kind in ("appeared", "gone") else difference.kind
+    return kind, difference.subject
 
 
 def _differences(before: Observation, after: Observation, point: Point | None) -> Iterator[Difference]:
@@ -181,18 +188,14 @@ def _changed_words(one: Element, other: Element) -> Iterator[tuple[str, str]]:
     if one.states.value != other.states.value:
         kind = "entry" if one.role in EDITABLE else "value"
         yield kind, f"value {_quoted(one.states.value)} -> {_quoted(other.states.value)}"
-    for field in _STATES:
-        was, is_ = getattr(one.states, field), getattr(other.states, field)
+    for state in _STATES:
+        was, is_ = state_of(one, state), state_of(other, state)
         if was != is_:
-            yield field, f"{field} {_word(was)} -> {_word(is_)}"
+            yield state, f"{state} {was or 'none'} -> {is_ or 'none'}"
 
 
 def _quoted(value: str | None) -> str:
     return "none" if value is None else f"'{value[:40]}'"
-
-
-def _word(value: object) -> str:
-    return "none" if value is None else str(value).lower()
 
 
 def _focus(before: Observation, after: Observation, point: Point | None) -> Iterator[Difference]:
