@@ -6,13 +6,14 @@ import math
 from itertools import pairwise
 from urllib.parse import urldefrag
 
-from cuadata.judging.judging import kept, rejected, told
+from cuadata.judging.clearing import clears
+from cuadata.judging.judging import kept, nothing_told, rejected, told
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 from cuadata.speaking import keys
 from cuadata.splitting.recovery import WITHOUT_INPUT, happened, same_action
-from cuadata.splitting.sequence import input_before, steps_before
-from cuadata.types import Action, Point, Step
+from cuadata.splitting.sequence import in_order, input_before, steps_before
+from cuadata.types import Action, Point, Step, Trajectory
 
 #: Shortest drag, CSS px; below it a press that slipped is a click.
 SHORTEST_DRAG = 4.0
@@ -163,6 +164,38 @@ def duplicate_event(candidate: Candidate, *, within: float = 0.02) -> Verdict:
     if same_picture and same_action(earlier.action, step.action, near=1.0) and 0 <= step.time - earlier.time <= within:
         return rejected(gate, "duplicate_event", step_before=earlier.index, apart=step.time - earlier.time)
     return kept(gate)
+
+
+@clears(
+    *("action_failed", "action_unsupported", "not_an_input", "script_triggered", "multi_action_step", "history_gap"),
+    *("coordinates_out_of_range", "instruction_missing", "time_not_monotonic", "duplicate_event"),
+)
+def done_in_turn(candidate: Candidate) -> bool:
+    """A whole action of somebody, on a picture that the input before it did not have, in a trajectory without a gap."""
+    example, step, whole = candidate.example, candidate.step, candidate.trajectory
+    if step is None or step.error is not None or whole is None or not nothing_told(candidate):
+        return False
+    action, box = example.action, example.target.bbox if example.target is not None else None
+    if action.type in ("wait", "navigate") or _lacks(action):
+        return False
+    wide, tall = example.viewport_width, example.viewport_height
+    if not all([point is None or _inside(point, wide, tall) for point in (action.point, action.end)]):
+        return False
+    if box is not None and not math.isfinite(box.x + box.y + box.width + box.height):
+        return False
+    return any(map(str.isalnum, example.instruction)) and _follows(candidate, step, whole)
+
+
+def _follows(candidate: Candidate, step: Step, whole: Trajectory) -> bool:
+    """Whether a step stands in its place, later than the one before it, and on another picture than the input before it."""
+    at, steps = step.index, whole.steps
+    if not (0 <= at < len(steps) and in_order(whole) and step.observation is candidate.observation):
+        return False
+    if at == 0:
+        return True
+    earlier, shot = input_before(candidate), step.observation.screenshot
+    before = earlier.observation.screenshot if earlier is not None else None
+    return step.time >= steps[at - 1].time and (before is None or shot is None or before.sha256 != shot.sha256)
 
 
 def _changed(step: Step | None) -> bool:

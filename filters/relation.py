@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cuadata import relations
 from cuadata.judging import claims
 from cuadata.judging.claims import Claim, Reading, Thing
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
@@ -132,3 +133,10 @@ def _things(candidate: Candidate, reading: Reading, target: Thing, held: Sequenc
     known = example.candidates if isinstance(example, Grounding) else ()
     taken = {target.bbox, *(one.bbox for one in held)}
     return [(target.bbox, target.described), *((one.bbox, one) for one in known if one.bbox not in taken and one.bbox)]
+
+
+@clears("relation")
+def states_none(candidate: Candidate) -> bool:
+    """No relation is claimed, by the words or by the column."""
+    claimed = claims.read(candidate).claim
+    return not claimed.stated and not claimed.contradicts

@@ -56,6 +56,8 @@ class Reading:
 
     claim: Annotated[Claim, "the relation that it claims"]
     page: Page
+    target: Annotated[Element | None, "the row's target on the page; None where it is not there"]
+    references: Annotated[tuple[Element | None, ...], "the row's references on the page, in their order"]
 
 
 _last: tuple[Candidate, Reading] | None = None
@@ -71,7 +73,10 @@ def read(candidate: Candidate) -> Reading:
     # Several instructions are of one page.
     shared = last is not None and observation is not None and last[1].page.observation is observation
     page = last[1].page if last is not None and shared else _page(observation)
-    reading = Reading(_claim(candidate, page), page)
+    example = candidate.example
+    reading = Reading(
+        _claim(candidate, page), page, page.element(example.target), tuple([page.element(one) for one in example.references])
+    )
     _last = candidate, reading
     return reading
 

@@ -127,6 +127,11 @@ def provenance(candidate: Candidate, name: str) -> Any:
     return held.get(name) if isinstance(held, dict) else None
 
 
+def nothing_told(candidate: Candidate) -> bool:
+    """Whether no note stands beside the page, so that nothing is `told` of the example."""
+    return candidate.observation is None or not candidate.observation.notes
+
+
 def told(candidate: Candidate, reason: str) -> str | None:
     """What a source found when it read the set: the note of the observation that begins with this reason; None for none."""
     if candidate.observation is None:
