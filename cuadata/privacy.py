@@ -108,6 +108,7 @@ _HEAD_BYTES: Final = bytes(65 if 65 <= n <= 90 else 48 if 48 <= n <= 57 else 32 
 _BEYOND_ASCII: Final = re.compile("(?![0-9])\\d|[\u0130\u0131\u017f\u212a]")
 #: Words without which none of the detectors that go by words finds anything; of the second kind only beside a "=".
 _WORDS: Final = ("@", "%40", "-----begin", "bearer", "basic", "pass", "pwd")
+_CODE_WORDS: Final = ("code", "pin", "otp")
 _QUERY_WORDS: Final = ("token", "jwt", "key", "secret", "otp", "auth", "session", "sid", "sig", "credential")
 _PREFIXES: Final = ("sk_", "rk_", "pk_", "sk-", "gh", "glpat-", "hf_", "akia", "asia", "aiza", "xox", "ya29.", "npm_", "pypi-",
                     "sg.", "eyj")  # fmt: skip
@@ -116,8 +117,8 @@ _PREFIXES: Final = ("sk_", "rk_", "pk_", "sk-", "gh", "glpat-", "hf_", "akia", "
 def surely_none(text: str) -> bool:
     """Whether a few scans show that `find` finds nothing in a text, or in any part of it; false says nothing.
 
-    Every detector needs one of these: a word of its own, four digits close to each other, the head of an IBAN, or a run of
-    14 characters as keys have them, with an issuer's prefix or twice as long.
+    Every detector needs one of these: a word of its own, eight digits close to each other (four beside a word for codes),
+    the head of an IBAN, or a run of 14 characters as keys have them, with an issuer's prefix or twice as long.
     """
     low = text.lower()
     if any([word in low for word in _WORDS]) or ("=" in low and any([word in low for word in _QUERY_WORDS])):
@@ -125,7 +126,10 @@ def surely_none(text: str) -> bool:
     if not text.isascii() and _BEYOND_ASCII.search(text):
         return False
     data = text.encode("utf-8", "surrogatepass")
-    if b"0000" in data.translate(_HEAD_BYTES, b" .()-") or b"AA00" in data.translate(_HEAD_BYTES):
+    digits = data.translate(_HEAD_BYTES, b" .()-")
+    if b"0000" in digits and (b"00000000" in digits or any([word in low for word in _CODE_WORDS])):
+        return False
+    if b"AA00" in data.translate(_HEAD_BYTES):
         return False
     if b"a" * 28 in data.translate(_RANDOM_BYTES):
         return False

@@ -166,7 +166,7 @@ def _verified(
     unsure = 0
     for label in labels:
         sources[label.source] += 1
-        verdicts = [gate(label.candidate) for gate in gates]
+        verdicts = gating.verdicts(label.candidate, gates)
         against = gating.against(verdicts, label.config, keep_unsure=True)
         if against is not None:
             failures.append(_failure(label, against, out))

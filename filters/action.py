@@ -223,6 +223,8 @@ def _lacks(action: Action) -> str:
             return "an end"
         if action.point is not None and math.dist(_pair(action.point), _pair(action.end)) < SHORTEST_DRAG:
             return f"a way of at least {SHORTEST_DRAG:g} px"
+    if kind in _POINTER:
+        return ""
     if kind == "press" and (not action.keys or not all(map(keys.is_key, action.keys))):
         return "keys in the spelling of browsers"
     if kind == "scroll" and (not (action.scroll_x or action.scroll_y) or action.scroll_unit is None):

@@ -40,7 +40,7 @@ def relation(
         return rejected(_NAME, "relation_false", {"instruction_states": states, "column": claimed.column})
     if not claimed.stated:
         return kept(_NAME)
-    target = claims.thing(candidate.example.target, reading.page)
+    target = claims.thing(candidate.example.target, reading.target)
     held = claims.references(candidate, reading)
     boxes = [one.bbox for one in held if one.bbox is not None]
     if target.bbox is None or not relations.solid(target.bbox) or not all(map(relations.solid, boxes)):

@@ -59,13 +59,13 @@ def as_json(evidence: Mapping[str, object]) -> str:
 
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: boxes as [x, y, width, height], points as [x, y], elements by what a person reads."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"{value[:LONGEST]}... ({len(value)} characters)"
     if value is None or isinstance(value, (bool, int)):
         # Beyond 64 bits readers of JSON differ.
         return value if value is None or -(2**63) <= value < 2**63 else str(value)[:LONGEST]
     if isinstance(value, float):
         return round(value, 4) if math.isfinite(value) else str(value)
-    if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}... ({len(value)} characters)"
     if isinstance(value, BBox):
         return [plain(value.x), plain(value.y), plain(value.width), plain(value.height)]
     if isinstance(value, Point):

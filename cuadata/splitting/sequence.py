@@ -27,9 +27,8 @@ def in_order(trajectory: Trajectory) -> bool:
     if last is not None and last[0] is trajectory:
         return last[1]
     steps = trajectory.steps
-    found = all(step.index == place for place, step in enumerate(steps)) and not any(
-        later.time < earlier.time for earlier, later in pairwise(steps)
-    )
+    numbered = [step.index for step in steps] == list(range(len(steps)))
+    found = numbered and not any([later.time < earlier.time for earlier, later in pairwise(steps)])
     _last = trajectory, found
     return found
 

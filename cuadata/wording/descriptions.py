@@ -139,11 +139,19 @@ def _holds_words(noun: Noun, element: Element) -> bool:
 class Index:
     """Elements by what they are called, for questions about who else is meant; texts are gone through when first asked."""
 
-    __slots__ = ("_texts", "elements")
+    __slots__ = ("_of_roles", "_texts", "elements")
 
     def __init__(self, elements: Sequence[Element]) -> None:
         self.elements = elements
         self._texts: dict[str, list[Element]] | None = None
+        self._of_roles: dict[frozenset[str], list[Element]] = {}
+
+    def having(self, roles: frozenset[str]) -> list[Element]:
+        """Elements of these roles, of any where none is named; gone through when first asked."""
+        found = self._of_roles.get(roles)
+        if found is None:
+            found = self._of_roles[roles] = [one for one in self.elements if not roles or one.role in roles]
+        return found
 
     def called(self, text: str) -> list[Element]:
         """Elements that have this text, in normal form, as name, visible text or visible attribute."""
@@ -166,7 +174,7 @@ class Index:
     def matching(self, noun: Noun) -> list[Element]:
         """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
         if not noun.name:
-            return [one for one in self.elements if not noun.roles or one.role in noun.roles]
+            return self.having(noun.roles)
         for name in filter(None, (noun.whole, noun.name)):
             exactly = [one for one in self.called(name) if not noun.roles or one.role in noun.roles]
             if exactly or noun.exact:
@@ -247,9 +255,9 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     A label and its control are one thing, and so are an element and what lies inside it: clicking the one is clicking the
     other. Of each such pair the element with the id `keep` stays, else the control of a label, else the outer or first one.
     """
-    nested = any(one.parent is not None for one in matches)
-    if len(matches) < 2 or not (nested or any(one.acts_on is not None for one in matches)):
-        return sorted(matches, key=lambda one: one.id != keep)
+    nested = any([one.parent is not None for one in matches])
+    if len(matches) < 2 or not (nested or any([one.acts_on is not None for one in matches])):
+        return list(matches) if matches and matches[0].id == keep else sorted(matches, key=lambda one: one.id != keep)
     parents = {one.id: one.parent for one in page.elements} if nested else {}
     found: list[Element] = []
     ids: set[int] = set()
