@@ -71,11 +71,11 @@ def _before(
 ) -> float:  # fmt: skip
     """The lesser of two margins: the gap along, as a share of the smaller extent, and what is shared across beyond half."""
     # `_shared` and `min` are written out: every rival of every row comes through here, and calls cost more than sums.
-    beyond = (other - start - extent) / (extent if extent < other_extent else other_extent)
+    beyond = (other - start - extent) / (min(other_extent, extent))
     end, other_end = across + breadth, other_across + other_breadth
-    shared = (end if end < other_end else other_end) - (across if across > other_across else other_across)
-    shared = shared / (breadth if breadth < other_breadth else other_breadth) - HALF
-    return beyond if beyond < shared else shared
+    shared = (min(other_end, end)) - (max(other_across, across))
+    shared = shared / (min(other_breadth, breadth)) - HALF
+    return min(shared, beyond)
 
 
 def inside(target: BBox, reference: BBox) -> float:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cuadata import edit, image, recording, split
+from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating, importing
 from cuadata.judging.gating import Chosen
@@ -80,22 +81,34 @@ def dataset(
     `recordings` is the folder that it was built from; without it, rows that name a task are rendered again where `render`
     allows. `faults`: known faults are put into the labels that hold, and counted; `each` limits those that change a
     page to so many a label. `out` takes the failures as pictures.
-    DataError where the folder is no dataset or a shard is broken.
+    DataError where the folder is no dataset, lacks a file that its manifest lists, holds no label, or a shard is broken.
     """
+    _check_files(folder)
     with ExitStack() as stack:
         finder = _Finder(recordings, stack.enter_context(Renderer()) if render else None)
-        return _verified(_of_dataset(folder, finder, limit), finder, faults=faults, each=each, out=out)
+        found = _verified(_of_dataset(folder, finder, limit), finder, faults=faults, each=each, out=out)
+    if not found.rows:
+        raise DataError(
+            "it holds no label, so nothing was proved; `cuadata stats` says what is in it", place=str(folder)
+        )
+    return found
 
 
 def family(
     name: str, seeds: Iterable[int], *, faults: bool = False, each: int | None = None, out: Path | None = None
 ) -> Verification:
-    """Verify the labels that a family's own pages give: every gate must keep them. CallError where no family is called so."""
+    """Verify the labels that a family's own pages give: every gate must keep them.
+
+    CallError where no family is called so; DataError where none of its tasks points at an element.
+    """
     if name not in families:
         raise CallError(f"no family is named '{name}'; there are: {', '.join(families.names()) or 'none'}")
     with Renderer() as renderer:
         finder = _Finder(None, renderer)
-        return _verified(_of_family(name, seeds, renderer), finder, faults=faults, each=each, out=out)
+        found = _verified(_of_family(name, seeds, renderer), finder, faults=faults, each=each, out=out)
+    if not found.rows:
+        raise DataError("no task of these seeds points at an element, so nothing was proved", place=name)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +147,21 @@ class _Finder:
             cut = split.examples(recording.read(path))
             self._trajectory = row.trajectory_id, {one.example.id: one for one in cut}
         return self._trajectory[1].get(row.id)
+
+
+def _check_files(folder: Path) -> None:
+    """DataError where a file that the dataset's manifest lists is not there: what is left would pass for the whole."""
+    listed = folder / manifest.NAME
+    if not listed.is_file():
+        return
+    missing = [file["path"] for file in manifest.read(folder)["files"] if not (folder / file["path"]).is_file()]
+    if missing:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        raise DataError(
+            f"{manifest.NAME} lists {', '.join(missing[:3])}{more}, which is not there; build the dataset again, or fetch "
+            "it whole",
+            place=str(folder),
+        )
 
 
 def _of_dataset(folder: Path, finder: _Finder, limit: int | None) -> Iterator[_Label]:

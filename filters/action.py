@@ -179,7 +179,9 @@ def done_in_turn(candidate: Candidate) -> bool:
     if action.type in ("wait", "navigate") or _lacks(action):
         return False
     wide, tall = example.viewport_width, example.viewport_height
-    if not all([point is None or _inside(point, wide, tall) for point in (action.point, action.end)]):
+    if action.point is not None and not _inside(action.point, wide, tall):
+        return False
+    if action.end is not None and not _inside(action.end, wide, tall):
         return False
     if box is not None and not math.isfinite(box.x + box.y + box.width + box.height):
         return False

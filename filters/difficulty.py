@@ -9,7 +9,6 @@ from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 from cuadata.scores import difficulty as tools
 
-
 _NO_ROLLOUTS: Final = Verdict(gate="difficulty", evidence='{"rollouts": null}')
 
 

@@ -33,7 +33,7 @@ TEXTS = (
     "Copy",
     " COPY. ",
     "Ｃｏｐｙ",
-    "‮Copy",
+    "\u202eCopy",
     "\ud83d",
     "<b>x</b>",
     "a\0b",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import fields, replace
 from pathlib import Path
@@ -158,6 +161,36 @@ def test_wrong_calls(tmp_path: Path) -> None:
         verify_report.show(None, family="nothing", **plain)
     with pytest.raises(DataError, match="no config of a dataset"):
         verify_report.show(tmp_path, family="", **plain)
+
+
+def test_a_dataset_without_labels_proves_nothing(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    from cuadata import schema
+
+    (tmp_path / "set" / "actions").mkdir(parents=True)
+    empty = schema.arrow_schema(Example).empty_table()
+    parquet.write_table(empty, tmp_path / "set" / "actions" / "train-00000-of-00001.parquet")
+    with pytest.raises(DataError, match="it holds no label, so nothing was proved"):
+        verify.dataset(tmp_path / "set", render=False)
+    call = [
+        sys.executable,
+        "-c",
+        "from cuadata.cli import main; main()",
+        "verify",
+        str(tmp_path / "set"),
+        "--no-render",
+    ]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "it holds no label" in done.stderr
+
+
+def test_a_dataset_that_lacks_a_shard_is_no_whole_one(made: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(made[1], tmp_path / "set")
+    shard = next((tmp_path / "set" / "transitions").glob("*.parquet"))
+    shard.unlink()
+    with pytest.raises(DataError, match=f"cuadata.json lists transitions/{shard.name}, which is not there"):
+        verify.dataset(tmp_path / "set", render=False)
 
 
 def test_a_drawn_row_shows_what_the_verdict_says() -> None:

@@ -145,7 +145,7 @@ def verdicts(candidate: Candidate, chosen: Iterable[Chosen]) -> list[Verdict]:
         for name, clearance, held in plan.groups:
             if clearance is not None and clearance(candidate):
                 continue
-            for place, name, gate in held:  # noqa: B020 - an error is told with the gate that was at work
+            for place, name, gate in held:  # noqa: B007 - an error is told with the gate that was at work
                 said[place] = gate(candidate)
     except Exception as error:
         error.add_note(f"gate {name} failed on example {candidate.example.id}")

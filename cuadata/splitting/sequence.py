@@ -28,7 +28,7 @@ def in_order(trajectory: Trajectory) -> bool:
         return last[1]
     steps = trajectory.steps
     numbered = [step.index for step in steps] == list(range(len(steps)))
-    found = numbered and not any([later.time < earlier.time for earlier, later in pairwise(steps)])
+    found = numbered and not any(later.time < earlier.time for earlier, later in pairwise(steps))
     _last = trajectory, found
     return found
 

@@ -255,8 +255,8 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     A label and its control are one thing, and so are an element and what lies inside it: clicking the one is clicking the
     other. Of each such pair the element with the id `keep` stays, else the control of a label, else the outer or first one.
     """
-    nested = any([one.parent is not None for one in matches])
-    if len(matches) < 2 or not (nested or any([one.acts_on is not None for one in matches])):
+    nested = any(one.parent is not None for one in matches)
+    if len(matches) < 2 or not (nested or any(one.acts_on is not None for one in matches)):
         return list(matches) if matches and matches[0].id == keep else sorted(matches, key=lambda one: one.id != keep)
     parents = {one.id: one.parent for one in page.elements} if nested else {}
     found: list[Element] = []

@@ -156,8 +156,13 @@ _FILLERS: Final = frozenset(
 _QUOTES = re.compile(r"(?:(?<=^)|(?<=[\s(]))['\"‘’“”](?=\S)(.*?\S)['\"‘’“”](?=$|[\s,.;:)!?])", re.DOTALL)
 _JOINT = re.compile(r"(?:,| and| but)+(?: (?:also|is|directly|just))*\s*$")
 _ARTICLES: Final = frozenset(("the", "a", "an"))
+#: What people say around a request, which names nothing: at its beginning, and at its end.
+_POLITE = re.compile(
+    r"^\W*(?:(?:please|kindly|okay|ok|hey|now),? |(?:could|can|would|will) you (?:please |kindly )?|let's |go (?:ahead )?and |"
+    r"i (?:mean|want|need|would like|am looking for) (?:you to |to )?)+|(?:,? please|, (?:thanks|thank you))+(?=[\s.!?]*$)"
+)
 _VERB = re.compile(
-    r"\W*(?:please |now )?(?:(?:double|right)[- ])?(?:click|tap|press|select|choose|pick|check|tick|hover|move|type|enter|fill|"
+    r"\W*(?:(?:double|right)[- ])?(?:click|tap|press|select|choose|pick|check|tick|hover|move|type|enter|fill|"
     r"find|locate|point|open|toggle|drag|write|put|uncheck|go)\b(?: \0\d+\0(?= (?:on|onto|in|into|at|from)\b))?"
     r"(?: (?:on|onto|over|at|to|in|into|out|with|from)\b)*"
 )
@@ -219,6 +224,7 @@ def _stated_of(stated: Stated, shapes: Sequence[_Shape], quoted: Sequence[str]) 
 @functools.lru_cache(maxsize=4096)
 def _draft(text: str) -> _Draft:
     """What a text states in whose place of quotes stand their numbers."""
+    text = _POLITE.sub("", text)
     relation, start, end, words = _stated(text)
     target, nearest, position = _target(text[:start])
     stated: list[tuple[Stated, tuple[_Shape, ...]]] = []
