@@ -30,6 +30,21 @@ def action_failed(candidate: Candidate) -> Verdict:
 
 
 @gates.add
+def coordinates_out_of_range(candidate: Candidate) -> Verdict:
+    """Every point of the action is a pair of numbers inside the viewport, and the target's box is of finite numbers."""
+    gate = "coordinates_out_of_range"
+    example = candidate.example
+    for name, point in (("point", example.action.point), ("end", example.action.end)):
+        if point is not None and not _inside(point, example.viewport_width, example.viewport_height):
+            viewport = [example.viewport_width, example.viewport_height]
+            return rejected(gate, "coordinates_out_of_range", which=name, point=point, viewport=viewport)
+    box = example.target.bbox if example.target is not None else None
+    if box is not None and not all(map(math.isfinite, (box.x, box.y, box.width, box.height))):
+        return rejected(gate, "coordinates_out_of_range", which="target", box=box)
+    return kept(gate)
+
+
+@gates.add
 def action_unsupported(candidate: Candidate, *, kinds: tuple[str, ...] = ()) -> Verdict:
     """The action is complete, so that it could be carried out, and of no kind in `kinds`, which the dataset leaves out."""
     gate = "action_unsupported"
@@ -94,21 +109,6 @@ def multi_action_step(candidate: Candidate) -> Verdict:
         step_before=earlier.index,
         picture_time=observation.time or None,
     )
-
-
-@gates.add
-def coordinates_out_of_range(candidate: Candidate) -> Verdict:
-    """Every point of the action is a pair of numbers inside the viewport, and the target's box is of finite numbers."""
-    gate = "coordinates_out_of_range"
-    example = candidate.example
-    for name, point in (("point", example.action.point), ("end", example.action.end)):
-        if point is not None and not _inside(point, example.viewport_width, example.viewport_height):
-            viewport = [example.viewport_width, example.viewport_height]
-            return rejected(gate, "coordinates_out_of_range", which=name, point=point, viewport=viewport)
-    box = example.target.bbox if example.target is not None else None
-    if box is not None and not all(map(math.isfinite, (box.x, box.y, box.width, box.height))):
-        return rejected(gate, "coordinates_out_of_range", which="target", box=box)
-    return kept(gate)
 
 
 @gates.add

@@ -71,12 +71,21 @@ ANYTHING: Final = frozenset(
 _EDGES: Final = " \t\n\r.,:;!?…*'\"‘’“”`´«»()[]{}<>|/\\-–—_·•"
 
 
+#: Characters that look alike to a person: dashes and hyphens, quotes, and what picks a picture for a character.
+_ALIKE: Final = {
+    **dict.fromkeys([*range(0x2010, 0x2016), 0x2212], "-"),
+    **dict.fromkeys([0x2018, 0x2019, 0x201A, 0x201B, 0x2032, 0x02BC], "'"),
+    **dict.fromkeys([0x201C, 0x201D, 0x201E, 0x201F, 0x2033], '"'),
+    **dict.fromkeys(range(0xFE00, 0xFE10), None),
+}
+
+
 @functools.lru_cache(maxsize=65536)
 def _normal(text: str) -> str:
     if text.isascii() and text.isprintable():
         whole = " ".join(text.lower().split())
     else:
-        folded = unicodedata.normalize("NFKC", text).casefold()
+        folded = unicodedata.normalize("NFKC", text).casefold().translate(_ALIKE)
         seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
         whole = " ".join(seen.split())
     # A name that is all punctuation, such as "+", is its own name, and so is an icon of a font.
@@ -84,7 +93,7 @@ def _normal(text: str) -> str:
 
 
 def normal(text: str, *, limit: int = 512) -> str:
-    """A text as it is compared: NFKC, case folded, white space as single blanks, no punctuation at its ends.
+    """A text as it is compared: NFKC, case folded, dashes and quotes alike, blanks single, no punctuation at its ends.
 
     Characters that are not seen (format and control characters, among them those that turn the writing direction) are
     left out. Only the first `limit` characters count: nobody reads a name of a megabyte, and none may cost a second.
