@@ -47,7 +47,8 @@ def _all_texts(record: Any) -> list[str]:
     found: list[str] = []
     records = [record]
     for one in records:  # which grows by the records that these hold
-        for held in _text_values(type(one))(one):
+        kind: type[object] = type(one)
+        for held in _text_values(kind)(one):
             if not held:
                 continue
             if isinstance(held, str):
