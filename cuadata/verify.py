@@ -23,6 +23,7 @@ from cuadata.proving import drawing, inject
 from cuadata.proving.measuring import Measured, Meter
 from cuadata.proving.rendering import Renderer, candidate_of, evidence_for, page_of
 from cuadata.publishing import published
+from cuadata.reasons import REASONS
 from cuadata.registry import families
 from cuadata.registry import gates as registered
 from cuadata.rows import CONFIGS, Candidate, Example, Verdict
@@ -271,8 +272,15 @@ def drawn(candidate: Candidate, verdict: Verdict) -> bytes:
         point=example.action.point,
         references=[one.bbox for one in example.references if one.bbox is not None],
         rivals=list(_rivals(evidence)),
-        words=(example.instruction, f"{verdict.gate}: {verdict.reason or 'kept'}", verdict.evidence),
+        words=(example.instruction, _sentence(verdict), drawing.told(evidence)),
     )
+
+
+def _sentence(verdict: Verdict) -> str:
+    """Gate and reason, and what the reason means."""
+    if verdict.reason is None:
+        return f"kept: {verdict.gate} has nothing against it"
+    return f"{verdict.keep}: {verdict.gate}, {verdict.reason}. {REASONS.get(verdict.reason, '')}"
 
 
 def _rivals(evidence: dict[str, Any]) -> Iterator[BBox]:

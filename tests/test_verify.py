@@ -20,7 +20,7 @@ from cuadata import build, verify
 from cuadata.errors import CallError, DataError
 from cuadata.generating.spatial import generate
 from cuadata.judging import gating
-from cuadata.proving import inject, injectors, measuring
+from cuadata.proving import drawing, inject, injectors, measuring
 from cuadata.proving.rendering import Renderer, candidate_of, task_of
 from cuadata.publishing import published
 from cuadata.registry import gates
@@ -202,10 +202,31 @@ def test_a_drawn_row_shows_what_the_verdict_says() -> None:
     import io
 
     with Image.open(io.BytesIO(drawn)) as picture:
-        assert picture.size == (1280, 720 + 3 * 22)
+        assert picture.size == (1280, 720 + 4 * 22)  # a legend, the instruction, the reason, what decided
         assert picture.convert("RGB").getpixel((263, 110)) == (213, 94, 0)  # the target's outline
     empty = replace(held, example=replace(held.example, image=replace(held.example.image, sha256="", data=None)))
     assert verify.drawn(empty, verdict)[:4] == b"\x89PNG"
+
+
+def test_evidence_is_told_in_words() -> None:
+    box = [1, 2.5, 30, 40]
+    evidence = {
+        "what": "bbox",
+        "label": {"role": "button", "name": "Copy", "bbox": box},
+        "others": [],
+        "margin": 0.25,
+        "inert": False,
+    }
+    assert drawing.told(evidence) == (
+        "what: bbox; label: button 'Copy' at x 1, y 2.5, 30 x 40 px; others: none; margin: 0.25; inert: no"
+    )
+    long = drawing.marked(None, Size(300, 100), words=("word " * 400, "x" * 900))
+    import io
+
+    from PIL import Image
+
+    with Image.open(io.BytesIO(long)) as picture:
+        assert picture.size == (300, 100 + 22 * (1 + 3 + 1))  # words are wrapped, and cut after three lines
 
 
 # Pages rendered again --------------------------------------------------------------------------------------------------

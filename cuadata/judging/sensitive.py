@@ -47,7 +47,7 @@ def _all_texts(record: Any) -> list[str]:
     found: list[str] = []
     records = [record]
     for one in records:  # which grows by the records that these hold
-        kind: type[object] = type(one)
+        kind: Any = type(one)
         for held in _text_values(kind)(one):
             if not held:
                 continue
