@@ -16,7 +16,7 @@ from cuadata import geometry
 from cuadata.judging import claims
 from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, rejected
-from cuadata.judging.visibility import FAINT, PLAIN, SPECK
+from cuadata.judging.visibility import FAINT, PLAIN, SLACK, SPECK
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import BBox, Element, Point
@@ -24,8 +24,6 @@ from cuadata.types import BBox, Element, Point
 #: Actions that are aimed at an element, and those that a point carries there.
 AIMED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag", "type", "select", "upload"})
 POINTED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag"})
-#: Pages judge shares by a grid of points, so a third is met a little below it.
-SLACK: Final = 0.005
 _NOT_CHECKED: Final = "there is no page to measure the target on"
 
 

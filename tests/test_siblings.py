@@ -283,6 +283,19 @@ def test_what_nobody_sees_and_what_takes_no_click_do_not_make_a_name_ambiguous()
         assert reason(example(one, "Click on 'Save'", elements=(TITLE, one, other))) is None
 
 
+@pytest.mark.parametrize(("share", "answer"), [(0.34, None), (0.33, None), (0.32, "occluded")])
+def test_a_third_is_a_third_of_targets_and_of_references(share: float, answer: str | None) -> None:
+    """Shares are counted at points, so that a third may come out as 0.33."""
+
+    def covered(one: Element) -> Element:
+        return replace(one, seen=share, hit=share, evidence=replace(one.evidence, covered=1 - share))
+
+    target = covered(go(2, 200, 300))
+    assert reason(example(target, "Click on 'Go'", elements=(TITLE, target, HERE))) == (answer and f"target_{answer}")
+    found = related("Click on the button left of 'Search'", "left_of", go(2, 200, 300), covered(HERE))
+    assert found == (answer and f"reference_{answer}")
+
+
 # Pixel ratios and other frames -----------------------------------------------------------------------------------------
 
 

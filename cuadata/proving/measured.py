@@ -1,8 +1,8 @@
 """What the gates of this version were seen to catch: a table that ships with the package, for the cards of builds.
 
-It is what `cuadata verify --inject --json` printed for rows that were generated for it with a seed of their own and that no
-gate was ever adjusted on. It says what the gates do with known faults on generated pages, not what they do with the pages of
-a build: who measures those gives `--gate-recall`. `cuadata verify DATA --inject --json > FILE`, then `python -m
+It is what `cuadata verify --inject --json` printed for rows that were generated for it with a seed of their own, which nobody
+had seen before. It says what the gates do with known faults on generated pages, not what they do with the pages of a build:
+who measures those gives `--gate-recall`. `cuadata verify DATA --inject --json > FILE`, then `python -m
 cuadata.proving.measured FILE "COMMANDS"` writes the table anew.
 """
 
