@@ -136,7 +136,28 @@ def _things(candidate: Candidate, reading: Reading, target: Thing, held: Sequenc
 
 
 @clears("relation")
-def states_none(candidate: Candidate) -> bool:
-    """No relation is claimed, by the words or by the column."""
-    claimed = claims.read(candidate).claim
-    return not claimed.stated and not claimed.contradicts
+def plainly_alone(candidate: Candidate) -> bool:
+    """No relation is claimed; or one direction, in which the target lies, and no other that its description could mean."""
+    reading = claims.read(candidate)
+    claimed, own = reading.claim, reading.target
+    if claimed.contradicts or not claimed.stated:
+        return not claimed.contradicts
+    if len(claimed.stated) != 1 or len(reading.references) != 1 or claimed.stated[0].relation not in _DIRECTIONS:
+        return False
+    (stated,), (reference,) = claimed.stated, reading.references
+    if own is None or own.bbox is None or reference is None or reference.bbox is None:
+        return False
+    if relations.margins(stated.relation, [own.bbox], [reference.bbox])[0] < 0:
+        return False
+    side, box = stated.relation, reference.bbox
+    others = (one.bbox for one in claims.meant(reading, own) if one is not own)
+    return all(other is None or _on_another_side(side, other, box) for other in others)
+
+
+def _on_another_side(side: Relation, box: BBox, reference: BBox) -> bool:
+    """Whether a direction fails by far, for a box that shares nothing across or ends on the wrong side; false says nothing."""
+    if side in ("left_of", "right_of"):
+        apart = box.y >= reference.bottom or box.bottom <= reference.y
+        return apart or (box.x >= reference.x if side == "left_of" else box.right <= reference.right)
+    apart = box.x >= reference.right or box.right <= reference.x
+    return apart or (box.y >= reference.y if side == "above" else box.bottom <= reference.bottom)

@@ -190,13 +190,17 @@ def rivals(reading: Reading, target: Thing, held: Sequence[Thing]) -> list[Eleme
     page = reading.page
     if page.observation is None or target.element is None:
         return []
-    noun, own = reading.claim.phrase.target, target.element
-    if noun.empty or not descriptions.answers(noun, own):
-        found = page.visible.like(own)
-    else:
-        found = page.visible.matching(noun)
+    own = target.element
     # A label is its control, and that may be the reference.
     controls: set[int | None] = {one.element.id for one in held if one.element is not None}
     left_out = {own.id, *controls}
-    apart = [one for one in found if one.id not in left_out and one.acts_on not in controls]
+    apart = [one for one in meant(reading, own) if one.id not in left_out and one.acts_on not in controls]
     return descriptions.distinct([own, *apart], page.observation, keep=own.id)
+
+
+def meant(reading: Reading, target: Element) -> list[Element]:
+    """Every element that the words for the target fit; where they do not fit it itself, those that are like it."""
+    noun, visible = reading.claim.phrase.target, reading.page.visible
+    if noun.empty or not descriptions.answers(noun, target):
+        return visible.like(target)
+    return visible.matching(noun)

@@ -84,6 +84,8 @@ _ALIKE: Final = {
 def _normal(text: str) -> str:
     if text.isascii() and text.isprintable():
         whole = " ".join(text.lower().split())
+        if whole and whole[0].isalnum() and whole[-1].isalnum():
+            return whole
     else:
         folded = unicodedata.normalize("NFKC", text).casefold().translate(_ALIKE)
         seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
