@@ -1,9 +1,11 @@
 """How fast gates are: python benchmarks/gates.py [--examples 4000] [--json]
 
 Examples with page evidence (30 elements and four instructions a page, half of them spatial) go through every gate that looks at no
-picture, as a build does it, on two processes. Printed are examples a second, processor time by gate, what gates share of an
-example (its instruction read, its page looked up) on a line of its own, and the time for one page of 20,000 elements. A loop
-of plain additions is timed beside them, so that machines can be compared, and one machine with itself under load.
+picture, as a build does it, on two processes. Printed are examples a second, the processor time of an example as a build
+judges it and with every gate asked by itself, processor time by gate, what gates share of an example (its instruction read,
+its page looked up) on a line of its own, the steps of the repository's recordings in the same way, and the time for one page of
+20,000 elements. A loop of plain additions is timed beside them, so that machines can be compared, and one machine with itself
+under load.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import multiprocessing
 import random
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from cuadata.judging import claims, gating
+from cuadata import privacy, recording, split
+from cuadata.judging import claims, gating, sensitive
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example, Target
 from cuadata.types import (
@@ -34,6 +38,7 @@ from cuadata.types import (
     Step,
     Trajectory,
 )
+from cuadata.wording import descriptions, phrases
 
 WORDS = [
     "Open",
@@ -146,6 +151,39 @@ def on_two_processes(count: int) -> tuple[float, float]:
     return 2 * half / max(clock for clock, _ in found), sum(half / processor for _, processor in found)
 
 
+def an_example(candidates: Sequence[Candidate], seconds: float = 8.0) -> dict[str, float]:
+    """Microseconds of the processor an example, as a build judges it and gate by gate, in turns of twenty examples.
+
+    Of each twenty the least of many tries counts, so that other work on the machine shows little. What is remembered of
+    texts is forgotten before every try, since a build meets new ones.
+    """
+    chosen = without_pictures()
+    held = [gates[one.name] for one in chosen]
+    ways: dict[str, Callable[[Candidate], object]] = {
+        "as_a_build": lambda one: gating.verdicts(one, chosen),
+        "gate_by_gate": lambda one: [gate(one) for gate in held],
+    }
+    pieces = [candidates[at : at + 20] for at in range(0, len(candidates), 20)]
+    least = {name: [float("inf")] * len(pieces) for name in ways}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for name, judge in ways.items():
+            for remembered in (phrases.read, privacy._found, sensitive._found, descriptions._normal):
+                remembered.cache_clear()
+            for place, piece in enumerate(pieces):
+                start = time.process_time_ns()
+                for one in piece:
+                    judge(one)
+                least[name][place] = min(least[name][place], time.process_time_ns() - start)
+    return {name: sum(found) / len(candidates) / 1000 for name, found in least.items()}
+
+
+def recorded() -> list[Candidate]:
+    """The steps of the recordings that come with the repository."""
+    folders = sorted((Path(__file__).parent.parent / "examples" / "recordings").iterdir())
+    return [one for folder in folders for one in split.examples(recording.read(folder))]
+
+
 def per_gate(candidates: Sequence[Candidate]) -> dict[str, float]:
     """Microseconds of the processor an example by gate; `(reading)` is what they share."""
     held = {one.name: gates[one.name] for one in without_pictures()}
@@ -198,6 +236,8 @@ def main() -> None:
         "gates": len(without_pictures()),
         "examples_per_second_two_processes": clock,
         "examples_per_second_of_processor_time_two_cores": processor,
+        "microseconds_an_example": an_example(make(min(asked.examples, 800), 11)),
+        "microseconds_a_recorded_step": an_example(recorded()),
         "microseconds_by_gate": per_gate(make(min(asked.examples, 1000), 3)),
         "seconds_for_20000_elements": big_page(),
         "million_additions_per_second": additions(),
@@ -208,6 +248,9 @@ def main() -> None:
     print(
         f"{held['gates']} gates, two processes: {clock:,.0f} examples/s by the clock, {processor:,.0f} by processor time"
     )
+    for name, what in (("microseconds_an_example", "an example"), ("microseconds_a_recorded_step", "a recorded step")):
+        found = held[name]
+        print(f"{found['as_a_build']:.0f} us {what} as a build judges it, {found['gate_by_gate']:.0f} us gate by gate")
     print(f"{held['seconds_for_20000_elements']:.2f} s for one page of 20,000 elements")
     print(f"{held['million_additions_per_second']:.0f} million additions/s on one core")
     for name, micros in list(held["microseconds_by_gate"].items())[:14]:

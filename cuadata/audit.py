@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import functools
 import json
 import math
 from collections import Counter
@@ -19,6 +20,7 @@ from typing import Annotated, Any, Final
 
 from cuadata import relations
 from cuadata.errors import DataError
+from cuadata.judging import gating
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Example, Target, Verdict
 from cuadata.splitting.examples import NO_PICTURE
@@ -93,6 +95,8 @@ class Against:
     tolerance: Annotated[float, "misalignment at which the gate's recall is no lower than the bare rule's"]
     at_equal_recall: Annotated[Confusion, "the gate at that tolerance"]
     test_at_equal_recall: Annotated[McNemar, "the same test at that tolerance"]
+    crossed: Annotated[Confusion, "the gate where each tenth of the tasks is judged at the tolerance of the others"]
+    test_crossed: Annotated[McNemar, "the same test of those decisions, which no row had a part in choosing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,8 +240,15 @@ def boxes_only(
 
 def verdict(held: Candidate) -> Verdict | None:
     """The first geometric gate that does not keep; None where all do."""
-    found = (gates[name](held) for name in GEOMETRIC)
-    return next((one for one in found if one.keep != "yes"), None)
+    return next((one for one in gating.verdicts(held, _geometric()) if one.keep != "yes"), None)
+
+
+@functools.cache
+def _geometric(*settings: str) -> tuple[gating.Chosen, ...]:
+    """The geometric gates; `settings` are added to the relation's: max_misaligned=1."""
+    return tuple(
+        gating.choose([":".join(["relation", *settings]) if name == "relation" else name for name in GEOMETRIC])
+    )
 
 
 def bare_rule(review: Review) -> bool:
@@ -270,6 +281,7 @@ def _against(name: str, reviews: Sequence[Review], kept: Sequence[bool]) -> Agai
     wanted = sum(keep and yes for keep, yes in zip(bare, right, strict=True))
     tolerance = _reaching(wanted, reviews, right)
     equal = _within(reviews, tolerance)
+    crossed = _crossed(reviews, right, lambda held: sum(bare[place] and right[place] for place in held))
     return Against(
         name=name,
         gate=confusion(kept, right),
@@ -278,6 +290,8 @@ def _against(name: str, reviews: Sequence[Review], kept: Sequence[bool]) -> Agai
         tolerance=tolerance,
         at_equal_recall=confusion(equal, right),
         test_at_equal_recall=_test(bare, equal, right),
+        crossed=confusion(crossed, right),
+        test_crossed=_test(bare, crossed, right),
     )
 
 
@@ -297,14 +311,8 @@ def _within(reviews: Sequence[Review], tolerance: float) -> list[bool]:
 
 def _loose(reviews: Sequence[Review]) -> list[bool]:
     """What the geometric gates keep without a bound on misalignment."""
-    gate: Callable[..., Verdict] = gates["relation"]
-    found = []
-    for one in reviews:
-        held = candidate(one)
-        others = (gates[name](held) for name in GEOMETRIC if name != "relation")
-        keeps = all(verdict.keep == "yes" for verdict in others)
-        found.append(keeps and gate(held, max_misaligned=math.inf).keep == "yes")
-    return found
+    loose = _geometric("max_misaligned=Infinity")
+    return [all(said.keep == "yes" for said in gating.verdicts(candidate(one), loose)) for one in reviews]
 
 
 def _reaching(wanted: int, reviews: Sequence[Review], right: Sequence[bool]) -> float:
@@ -323,20 +331,27 @@ def _swept(reviews: Sequence[Review], kept: Sequence[bool], tolerance: float) ->
     return line
 
 
-def _held_out(name: str, reviews: Sequence[Review], folds: int = 10, wanted: float = 0.8) -> dict[str, float]:
+def _held_out(name: str, reviews: Sequence[Review], recall: float = 0.8) -> dict[str, float]:
     """The tolerance is chosen on nine tenths of the tasks, the tightest that reaches a recall of 0.8, and tried on the rest."""
-    tasks = sorted({one.task for one in reviews})
-    fold = {task: place % folds for place, task in enumerate(tasks)}
-    kept, right = [], []
-    for number in range(folds):
-        others = [one for one in reviews if fold[one.task] != number]
-        rest = [one for one in reviews if fold[one.task] == number]
-        yes = [one.truth[name] for one in others]
-        tolerance = _reaching(math.ceil(wanted * sum(yes)), others, yes)
-        kept += _within(rest, tolerance)
-        right += [one.truth[name] for one in rest]
+    right = [one.truth[name] for one in reviews]
+    kept = _crossed(reviews, right, lambda held: math.ceil(recall * sum(right[place] for place in held)))
     found = confusion(kept, right)
     return {"precision": found.precision.rate or 0.0, "recall": found.recall.rate or 0.0}
+
+
+def _crossed(
+    reviews: Sequence[Review], right: Sequence[bool], wanted: Callable[[Sequence[int]], int], folds: int = 10
+) -> list[bool]:
+    """What is kept of each fold of the tasks, at the tolerance that keeps `wanted` right rows of the other folds."""
+    tasks = {task: place % folds for place, task in enumerate(sorted({one.task for one in reviews}))}
+    kept = [False] * len(reviews)
+    for fold in range(folds):
+        own = [place for place, one in enumerate(reviews) if tasks[one.task] == fold]
+        others = [place for place, one in enumerate(reviews) if tasks[one.task] != fold]
+        tolerance = _reaching(wanted(others), [reviews[place] for place in others], [right[place] for place in others])
+        for place, keep in zip(own, _within([reviews[place] for place in own], tolerance), strict=True):
+            kept[place] = keep
+    return kept
 
 
 def _by_reason(reviews: Sequence[Review], verdicts: Sequence[Verdict | None]) -> dict[str, dict[str, int]]:

@@ -39,6 +39,7 @@ from cuadata.building.work import Workers
 from cuadata.building.writing import File, ShardJob
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating
+from cuadata.proving import measured
 from cuadata.rows import CONFIGS
 
 #: Configs that a build makes from trajectories; rows of the others are given to it.
@@ -114,7 +115,7 @@ def build(
     licence: str = "",
     consent: str = "",
     rows: Mapping[str, Iterable[Any]] = MappingProxyType({}),
-    gate_recall: Mapping[str, Any] = MappingProxyType({}),
+    gate_recall: measured.Table | None = None,
     finish: Sequence[Callable[[Path], object]] = (),
     progress: Progress = lambda what, done, of: None,
 ) -> Report:
@@ -126,7 +127,7 @@ def build(
     levels. `history`: earlier actions an example tells. `keep_unsure`: keep what
     a gate is not sure of. `keep_going`: leave out what cannot be read, instead of stopping. `thumbnails`: how many rows of
     a gate and reason have a picture in `rejected`. `rows`: ready rows by config, which are not judged. `gate_recall`: what
-    was measured of the gates, for the card. `finish` is called with the finished folder before it appears as `out`.
+    was measured of the gates, for the card; None: the table that comes with the package. `finish` is called with the finished folder before it appears as `out`.
 
     CallError where the call is wrong: exit code 2. DataError where the data is bad or the disk takes no more: exit code
     1; nothing is then left in `out`, and the same call goes on from what was done.
@@ -138,11 +139,12 @@ def build(
     mixing.check(mix)
     splits.check(fractions)
     splits.check_keys(keep_together)
+    chosen = gating.choose(gates, without=without)
     under_way = _Build(
         out=out,
         parts=inputs.parts(sources) if sources or not rows else [],
         settings=Settings(
-            gates=gating.choose(gates, without=without),
+            gates=chosen,
             configs=tuple(configs),
             keys=tuple(dict.fromkeys(("trajectory_id", *keep_together))),
             history=history,
@@ -161,7 +163,8 @@ def build(
         row_group_bytes=row_group_bytes,
         rows=rows,
         keep_going=keep_going,
-        about=card.About(title=title, licence=licence, consent=consent, gate_recall=dict(gate_recall)),
+        about=card.About(title=title, licence=licence, consent=consent),
+        recall=gate_recall if gate_recall is not None else measured.shipped(chosen),
         finish=tuple(finish),
         progress=progress,
     )
@@ -194,6 +197,7 @@ class _Build:
     rows: Mapping[str, Iterable[Any]]
     keep_going: bool
     about: card.About
+    recall: measured.Table
     finish: tuple[Callable[[Path], object], ...]
     progress: Progress
     journal: Journal = field(init=False)
@@ -280,7 +284,8 @@ class _Build:
             wanted=self.wanted,
             settings={
                 "gates": [{"name": g.name, "thresholds": g.thresholds()} for g in self.settings.gates],
-                "gate_recall": self.about.gate_recall,
+                "gate_recall": dict(self.recall.gates),
+                "gate_recall_source": self.recall.source,
                 "configs": list(self.settings.configs),
                 "mix": dict(self.wanted.mix),
                 "history": self.settings.history,

@@ -100,6 +100,49 @@ def find(text: str) -> tuple[Finding, ...]:
     return _found(text) if len(text) < _REMEMBERED else _found.__wrapped__(text)
 
 
+#: Bytes as the scans of `surely_none` see them: an `a` for what keys are made of, `A` and `0` for capitals and digits.
+_RANDOM_BYTES: Final = bytes(97 if n < 128 and (chr(n).isalnum() or chr(n) in "_+-") else 32 for n in range(256))
+_KEY_BYTES: Final = bytes(97 if n >= 128 or chr(n).isalnum() or chr(n) in "_+/=.-" else 32 for n in range(256))
+_HEAD_BYTES: Final = bytes(65 if 65 <= n <= 90 else 48 if 48 <= n <= 57 else 32 for n in range(256))
+#: Digits beyond ASCII, and the letters beyond it that patterns take for `i`, `k` and `s`.
+_BEYOND_ASCII: Final = re.compile("(?![0-9])\\d|[\u0130\u0131\u017f\u212a]")
+#: Words without which none of the detectors that go by words finds anything; of the second kind only beside a "=".
+_WORDS: Final = ("@", "%40", "-----begin", "bearer", "basic", "pass", "pwd")
+_CODE_WORDS: Final = ("code", "pin", "otp")
+_QUERY_WORDS: Final = ("token", "jwt", "key", "secret", "otp", "auth", "session", "sid", "sig", "credential")
+_PREFIXES: Final = ("sk_", "rk_", "pk_", "sk-", "gh", "glpat-", "hf_", "akia", "asia", "aiza", "xox", "ya29.", "npm_", "pypi-",
+                    "sg.", "eyj")  # fmt: skip
+
+
+def surely_none(text: str) -> bool:
+    """Whether a few scans show that `find` finds nothing in a text, or in any part of it; false says nothing.
+
+    Every detector needs one of these: a word of its own, eight digits close to each other (four beside a word for codes),
+    the head of an IBAN, or a run of 14 characters as keys have them, with an issuer's prefix or twice as long.
+    """
+    low = text.lower()
+    if _holds(low, _WORDS) or ("=" in low and _holds(low, _QUERY_WORDS)):
+        return False
+    if not text.isascii() and _BEYOND_ASCII.search(text):
+        return False
+    data = text.encode("utf-8", "surrogatepass")
+    digits = data.translate(_HEAD_BYTES, b" .()-")
+    if b"0000" in digits and (b"00000000" in digits or _holds(low, _CODE_WORDS)):
+        return False
+    if b"AA00" in data.translate(_HEAD_BYTES):
+        return False
+    if b"a" * 28 in data.translate(_RANDOM_BYTES):
+        return False
+    return b"a" * 14 not in data.translate(_KEY_BYTES) or not _holds(low, _PREFIXES)
+
+
+def _holds(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # a generator would cost as much as the scans
+        if word in text:
+            return True
+    return False
+
+
 #: Texts shorter than this are remembered, characters: instructions, addresses and histories come with every step anew.
 _REMEMBERED = 1024
 

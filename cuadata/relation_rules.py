@@ -70,8 +70,11 @@ def _before(
     across: float, breadth: float, other_across: float, other_breadth: float,
 ) -> float:  # fmt: skip
     """The lesser of two margins: the gap along, as a share of the smaller extent, and what is shared across beyond half."""
+    # `_shared` and `min` are written out: every rival of every row comes through here, and calls cost more than sums.
     beyond = (other - start - extent) / (min(other_extent, extent))
-    shared = _shared(across, breadth, other_across, other_breadth) - HALF
+    end, other_end = across + breadth, other_across + other_breadth
+    shared = (min(other_end, end)) - (max(other_across, across))
+    shared = shared / (min(other_breadth, breadth)) - HALF
     return min(shared, beyond)
 
 
@@ -126,8 +129,8 @@ PAIRS: Final[dict[str, Callable[[BBox, BBox], float]]] = {
 def _shared(start: float, extent: float, other: float, other_extent: float) -> float:
     """Shared length of two intervals as a share of the shorter; below 0 where they are apart."""
     end, other_end = start + extent, other + other_extent
-    shared = (min(other_end, end)) - (max(other, start))
-    return shared / (min(other_extent, extent))
+    shared = min(other_end, end) - max(other, start)
+    return shared / min(other_extent, extent)
 
 
 def _one_line(at: float, extent: float, other_at: float, other: float) -> float:

@@ -221,9 +221,9 @@ def decide(found: Sequence[float], target: int | None = None, *, margin: float =
     runner-up has to fail by `margin`. A target that fails by less than the margin, or a runner-up that does, is
     relation_marginal.
     """
-    fitting = tuple(place for place, one in enumerate(found) if one >= 0)
+    fitting = tuple([place for place, one in enumerate(found) if one >= 0])
     own = target if target is not None else (fitting[0] if len(fitting) == 1 else None)
-    second = max((place for place in range(len(found)) if place != own), key=found.__getitem__, default=None)
+    second = max([place for place in range(len(found)) if place != own], key=found.__getitem__, default=None)
     mine = None if own is None else found[own]
     closest = None if second is None else found[second]
     return Finding(

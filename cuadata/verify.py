@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cuadata import edit, image, recording, split
+from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating, importing
 from cuadata.judging.gating import Chosen
@@ -22,6 +23,7 @@ from cuadata.proving import drawing, inject
 from cuadata.proving.measuring import Measured, Meter
 from cuadata.proving.rendering import Renderer, candidate_of, evidence_for, page_of
 from cuadata.publishing import published
+from cuadata.reasons import REASONS
 from cuadata.registry import families
 from cuadata.registry import gates as registered
 from cuadata.rows import CONFIGS, Candidate, Example, Verdict
@@ -80,22 +82,34 @@ def dataset(
     `recordings` is the folder that it was built from; without it, rows that name a task are rendered again where `render`
     allows. `faults`: known faults are put into the labels that hold, and counted; `each` limits those that change a
     page to so many a label. `out` takes the failures as pictures.
-    DataError where the folder is no dataset or a shard is broken.
+    DataError where the folder is no dataset, lacks a file that its manifest lists, holds no label, or a shard is broken.
     """
+    _check_files(folder)
     with ExitStack() as stack:
         finder = _Finder(recordings, stack.enter_context(Renderer()) if render else None)
-        return _verified(_of_dataset(folder, finder, limit), finder, faults=faults, each=each, out=out)
+        found = _verified(_of_dataset(folder, finder, limit), finder, faults=faults, each=each, out=out)
+    if not found.rows:
+        raise DataError(
+            "it holds no label, so nothing was proved; `cuadata stats` says what is in it", place=str(folder)
+        )
+    return found
 
 
 def family(
     name: str, seeds: Iterable[int], *, faults: bool = False, each: int | None = None, out: Path | None = None
 ) -> Verification:
-    """Verify the labels that a family's own pages give: every gate must keep them. CallError where no family is called so."""
+    """Verify the labels that a family's own pages give: every gate must keep them.
+
+    CallError where no family is called so; DataError where none of its tasks points at an element.
+    """
     if name not in families:
         raise CallError(f"no family is named '{name}'; there are: {', '.join(families.names()) or 'none'}")
     with Renderer() as renderer:
         finder = _Finder(None, renderer)
-        return _verified(_of_family(name, seeds, renderer), finder, faults=faults, each=each, out=out)
+        found = _verified(_of_family(name, seeds, renderer), finder, faults=faults, each=each, out=out)
+    if not found.rows:
+        raise DataError("no task of these seeds points at an element, so nothing was proved", place=name)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +150,21 @@ class _Finder:
         return self._trajectory[1].get(row.id)
 
 
+def _check_files(folder: Path) -> None:
+    """DataError where a file that the dataset's manifest lists is not there: what is left would pass for the whole."""
+    listed = folder / manifest.NAME
+    if not listed.is_file():
+        return
+    missing = [file["path"] for file in manifest.read(folder)["files"] if not (folder / file["path"]).is_file()]
+    if missing:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        raise DataError(
+            f"{manifest.NAME} lists {', '.join(missing[:3])}{more}, which is not there; build the dataset again, or fetch "
+            "it whole",
+            place=str(folder),
+        )
+
+
 def _of_dataset(folder: Path, finder: _Finder, limit: int | None) -> Iterator[_Label]:
     held = [name for name in published.configs(folder) if name in LABELS]
     if not held:
@@ -166,7 +195,7 @@ def _verified(
     unsure = 0
     for label in labels:
         sources[label.source] += 1
-        verdicts = [gate(label.candidate) for gate in gates]
+        verdicts = gating.verdicts(label.candidate, gates)
         against = gating.against(verdicts, label.config, keep_unsure=True)
         if against is not None:
             failures.append(_failure(label, against, out))
@@ -243,8 +272,15 @@ def drawn(candidate: Candidate, verdict: Verdict) -> bytes:
         point=example.action.point,
         references=[one.bbox for one in example.references if one.bbox is not None],
         rivals=list(_rivals(evidence)),
-        words=(example.instruction, f"{verdict.gate}: {verdict.reason or 'kept'}", verdict.evidence),
+        words=(example.instruction, _sentence(verdict), drawing.told(evidence)),
     )
+
+
+def _sentence(verdict: Verdict) -> str:
+    """Gate and reason, and what the reason means."""
+    if verdict.reason is None:
+        return f"kept: {verdict.gate} has nothing against it"
+    return f"{verdict.keep}: {verdict.gate}, {verdict.reason}. {REASONS.get(verdict.reason, '')}"
 
 
 def _rivals(evidence: dict[str, Any]) -> Iterator[BBox]:

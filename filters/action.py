@@ -6,13 +6,14 @@ import math
 from itertools import pairwise
 from urllib.parse import urldefrag
 
-from cuadata.judging.judging import kept, rejected, told
+from cuadata.judging.clearing import clears
+from cuadata.judging.judging import kept, nothing_told, rejected, told
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 from cuadata.speaking import keys
 from cuadata.splitting.recovery import WITHOUT_INPUT, happened, same_action
-from cuadata.splitting.sequence import input_before, steps_before
-from cuadata.types import Action, Point, Step
+from cuadata.splitting.sequence import in_order, input_before, steps_before
+from cuadata.types import Action, Point, Step, Trajectory
 
 #: Shortest drag, CSS px; below it a press that slipped is a click.
 SHORTEST_DRAG = 4.0
@@ -26,6 +27,21 @@ def action_failed(candidate: Candidate) -> Verdict:
     if error is not None:
         return rejected("action_failed", "action_failed", error=error)
     return kept("action_failed")
+
+
+@gates.add
+def coordinates_out_of_range(candidate: Candidate) -> Verdict:
+    """Every point of the action is a pair of numbers inside the viewport, and the target's box is of finite numbers."""
+    gate = "coordinates_out_of_range"
+    example = candidate.example
+    for name, point in (("point", example.action.point), ("end", example.action.end)):
+        if point is not None and not _inside(point, example.viewport_width, example.viewport_height):
+            viewport = [example.viewport_width, example.viewport_height]
+            return rejected(gate, "coordinates_out_of_range", which=name, point=point, viewport=viewport)
+    box = example.target.bbox if example.target is not None else None
+    if box is not None and not all(map(math.isfinite, (box.x, box.y, box.width, box.height))):
+        return rejected(gate, "coordinates_out_of_range", which="target", box=box)
+    return kept(gate)
 
 
 @gates.add
@@ -96,21 +112,6 @@ def multi_action_step(candidate: Candidate) -> Verdict:
 
 
 @gates.add
-def coordinates_out_of_range(candidate: Candidate) -> Verdict:
-    """Every point of the action is a pair of numbers inside the viewport, and the target's box is of finite numbers."""
-    gate = "coordinates_out_of_range"
-    example = candidate.example
-    for name, point in (("point", example.action.point), ("end", example.action.end)):
-        if point is not None and not _inside(point, example.viewport_width, example.viewport_height):
-            viewport = [example.viewport_width, example.viewport_height]
-            return rejected(gate, "coordinates_out_of_range", which=name, point=point, viewport=viewport)
-    box = example.target.bbox if example.target is not None else None
-    if box is not None and not all(map(math.isfinite, (box.x, box.y, box.width, box.height))):
-        return rejected(gate, "coordinates_out_of_range", which="target", box=box)
-    return kept(gate)
-
-
-@gates.add
 def instruction_missing(candidate: Candidate) -> Verdict:
     """There is an instruction, with at least one letter or digit in it."""
     if not any(character.isalnum() for character in candidate.example.instruction):
@@ -165,6 +166,40 @@ def duplicate_event(candidate: Candidate, *, within: float = 0.02) -> Verdict:
     return kept(gate)
 
 
+@clears(
+    *("action_failed", "action_unsupported", "not_an_input", "script_triggered", "multi_action_step", "history_gap"),
+    *("coordinates_out_of_range", "instruction_missing", "time_not_monotonic", "duplicate_event"),
+)
+def done_in_turn(candidate: Candidate) -> bool:
+    """A whole action of somebody, on a picture that the input before it did not have, in a trajectory without a gap."""
+    example, step, whole = candidate.example, candidate.step, candidate.trajectory
+    if step is None or step.error is not None or whole is None or not nothing_told(candidate):
+        return False
+    action, box = example.action, example.target.bbox if example.target is not None else None
+    if action.type in ("wait", "navigate") or _lacks(action):
+        return False
+    wide, tall = example.viewport_width, example.viewport_height
+    if action.point is not None and not _inside(action.point, wide, tall):
+        return False
+    if action.end is not None and not _inside(action.end, wide, tall):
+        return False
+    if box is not None and not math.isfinite(box.x + box.y + box.width + box.height):
+        return False
+    return any(map(str.isalnum, example.instruction)) and _follows(candidate, step, whole)
+
+
+def _follows(candidate: Candidate, step: Step, whole: Trajectory) -> bool:
+    """Whether a step stands in its place, later than the one before it, and on another picture than the input before it."""
+    at, steps = step.index, whole.steps
+    if not (0 <= at < len(steps) and in_order(whole) and step.observation is candidate.observation):
+        return False
+    if at == 0:
+        return True
+    earlier, shot = input_before(candidate), step.observation.screenshot
+    before = earlier.observation.screenshot if earlier is not None else None
+    return step.time >= steps[at - 1].time and (before is None or shot is None or before.sha256 != shot.sha256)
+
+
 def _changed(step: Step | None) -> bool:
     """Whether the page changed during a step: by its measured effect, else by whether the picture is another one."""
     if step is None:
@@ -190,6 +225,8 @@ def _lacks(action: Action) -> str:
             return "an end"
         if action.point is not None and math.dist(_pair(action.point), _pair(action.end)) < SHORTEST_DRAG:
             return f"a way of at least {SHORTEST_DRAG:g} px"
+    if kind in _POINTER:
+        return ""
     if kind == "press" and (not action.keys or not all(map(keys.is_key, action.keys))):
         return "keys in the spelling of browsers"
     if kind == "scroll" and (not (action.scroll_x or action.scroll_y) or action.scroll_unit is None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cuadata.judging import claims
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
@@ -26,7 +27,7 @@ def ambiguous(candidate: Candidate, *, min_seen: float = descriptions.GLIMPSE) -
     reading, example = claims.read(candidate), candidate.example
     if reading.page.observation is None:
         return _among_rows(candidate)
-    target = reading.page.element(example.target)
+    target = reading.target
     if target is None or reading.claim.stated or not example.instruction.strip():
         return kept(_NAME)
     noun = reading.claim.phrase.target
@@ -68,3 +69,10 @@ def _among_rows(candidate: Candidate) -> Verdict:
     if not doubles:
         return kept(_NAME)
     return rejected(_NAME, "target_ambiguous", {"target": example.target, "others": doubles[:5]})
+
+
+@clears("ambiguous")
+def left_to_the_relation(candidate: Candidate) -> bool:
+    """On a known page a relation is stated, so that its gate tries all that answer."""
+    reading = claims.read(candidate)
+    return reading.page.observation is not None and bool(reading.claim.stated)

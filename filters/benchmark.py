@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from cuadata.judging.clearing import clears
 from cuadata.judging.evaluation_sets import evaluation_set, folded
 from cuadata.judging.judging import kept, provenance, rejected
 from cuadata.registry import gates
@@ -44,3 +45,12 @@ def licence_restricted(candidate: Candidate, *, allow: tuple[str, ...] = ()) -> 
     if _RESTRICTED.search(licence.lower()):
         return rejected("licence_restricted", "licence_restricted", {"licence": licence})
     return kept("licence_restricted")
+
+
+@clears("benchmark_leak", "licence_restricted")
+def nothing_claimed(candidate: Candidate) -> bool:
+    """Its provenance names neither a set nor a licence, and nobody knows its source or its site as an evaluation set."""
+    example, whole = candidate.example, candidate.trajectory
+    if whole is None or any(word in example.provenance for word in ('"dataset"', '"split"', '"licen')):
+        return False
+    return evaluation_set(whole.source) is None and evaluation_set(example.site) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cuadata import geometry
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.rows import CONFIGS, Candidate, Verdict
@@ -54,3 +55,15 @@ def _placed(bbox: BBox, size: Size, max_outside: float, max_cover: float, *, pag
         only = _POINTING if page_is_known else ()
         return rejected(_NAME, "box_covers_page", {"bbox": bbox, "covers": cover}, configs=only)
     return kept(_NAME) if left == bbox else kept(_NAME, {"clipped_to": left, "outside": outside})
+
+
+@clears("box")
+def well_inside(candidate: Candidate, *, max_cover: float = 0.9) -> bool:
+    """A box with an area that lies whole on the picture and leaves a tenth of it free; false for numbers that are none."""
+    example = candidate.example
+    box = example.target.bbox if example.target is not None else None
+    if box is None:
+        return False
+    wide, tall, width, height = example.viewport_width, example.viewport_height, box.width, box.height
+    placed = box.x >= 0 and box.y >= 0 and width > 0 and height > 0 and box.x + width <= wide and box.y + height <= tall
+    return placed and width * height <= max_cover * wide * tall

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cuadata.judging.judging import kept, rejected, told
+from cuadata.judging.clearing import clears
+from cuadata.judging.judging import kept, nothing_told, rejected, told
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -21,3 +22,6 @@ def convention(candidate: Candidate) -> Verdict:
         if note is not None:
             return rejected("convention", reason, {"found": note})
     return kept("convention")
+
+
+clears("convention")(nothing_told)

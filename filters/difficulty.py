@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 from cuadata.scores import difficulty as tools
+
+_NO_ROLLOUTS: Final = Verdict(gate="difficulty", evidence='{"rollouts": null}')
 
 
 @gates.add
@@ -17,7 +20,7 @@ def difficulty(candidate: Candidate, *, low: float = tools.LOW, high: float = to
     """
     held = tools.attached(candidate.example)
     if held is None:
-        return Verdict(gate="difficulty", evidence='{"rollouts": null}')
+        return _NO_ROLLOUTS
     judged = tools.judge(held, low=low, high=high)
     evidence = {
         "hits": held.hits,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cuadata.judging.judging import kept, rejected, told
+from cuadata.judging.clearing import clears
+from cuadata.judging.judging import kept, nothing_told, rejected, told
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -20,3 +21,6 @@ def files(candidate: Candidate) -> Verdict:
         if note is not None:
             return rejected("files", reason, {"found": note})
     return kept("files")
+
+
+clears("files")(nothing_told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cuadata import relations
 from cuadata.judging import claims, visibility
 from cuadata.judging.claims import Reading
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
@@ -53,3 +54,9 @@ def _related(candidate: Candidate, reading: Reading, things: list[Element]) -> l
         if not left:
             return []
     return [one for one, _ in left]
+
+
+@clears("infeasible")
+def not_said(candidate: Candidate) -> bool:
+    """Nobody says that it cannot be done."""
+    return candidate.example.action.type != "infeasible"

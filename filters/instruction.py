@@ -29,12 +29,13 @@ def instruction_mismatch(candidate: Candidate) -> Verdict:
         return rejected(_NAME, "instruction_mismatch", {"instruction": example.instruction, "words_lost": lost})
     reading = claims.read(candidate)
     phrase = reading.claim.phrase
-    named = [(phrase.target, example.target)]
+    named = [(phrase.target, reading.target)]
     if len(phrase.references) == len(example.references):
-        named += zip(phrase.references, example.references, strict=True)
-    for noun, row in named:
+        named += zip(phrase.references, reading.references, strict=True)
+    for noun, element in named:
         # A name that says all there is to say of it; "Book 'Paris' for two" is a goal.
-        element = reading.page.element(row) if noun.name and not noun.rest else None
+        if not noun.name or noun.rest:
+            continue
         if element is None or descriptions.answers(noun, element) or not (noun.exact or _names_another(noun, reading)):
             continue
         evidence = {"instruction_names": noun.words, "label": element}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from cuadata import geometry
 from cuadata.judging import claims, visibility
 from cuadata.judging.claims import Reading
-from cuadata.judging.judging import kept, page_of, rejected
+from cuadata.judging.clearing import clears
+from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
 from cuadata.types import Element
@@ -23,25 +24,24 @@ def reference(candidate: Candidate, *, min_seen: float = 1 / 3, min_side: float 
     """
     if not candidate.example.references:
         return kept(_NAME)
-    for target in candidate.example.references:
-        verdict = _one(candidate, target, min_seen, min_side)
+    reading = claims.read(candidate)
+    for target, element in zip(candidate.example.references, reading.references, strict=True):
+        verdict = _one(reading, target, element, min_seen, min_side)
         if verdict is not None:
             return verdict
-    if page_of(candidate) is None:
+    if reading.page.observation is None:
         return kept(_NAME, {"not_checked": "what is seen of the reference, and what else is called so"})
     return kept(_NAME)
 
 
-def _one(candidate: Candidate, target: Target, min_seen: float, min_side: float) -> Verdict | None:
+def _one(reading: Reading, target: Target, element: Element | None, min_seen: float, min_side: float) -> Verdict | None:
     """What speaks against one reference; None where nothing does."""
-    reading = claims.read(candidate)
     if target.bbox is not None and not geometry.finite(target.bbox):
         return rejected(_NAME, "coordinates_out_of_range", {"reference": target})
     if reading.page.observation is None:
         if target.bbox is not None and min(target.bbox.width, target.bbox.height) < min_side:
             return rejected(_NAME, "reference_too_small", {"reference": target})
         return None
-    element = reading.page.element(target)
     if element is None:
         return rejected(_NAME, "reference_missing", {"reference": target, "locator": str(target.locator)})
     word = visibility.unseen(element, min_seen=min_seen)
@@ -52,7 +52,7 @@ def _one(candidate: Candidate, target: Target, min_seen: float, min_side: float)
     doubt = visibility.undecided(element)
     if doubt is not None:
         return rejected(_NAME, "reference_hidden", {"reference": element, "unsure": doubt}, keep="unsure")
-    return _shared_description(candidate, element, reading)
+    return _shared_description(element, reading)
 
 
 def _why(element: Element) -> dict[str, object]:
@@ -68,7 +68,7 @@ def _why(element: Element) -> dict[str, object]:
     }
 
 
-def _shared_description(candidate: Candidate, element: Element, reading: Reading) -> Verdict | None:
+def _shared_description(element: Element, reading: Reading) -> Verdict | None:
     """Another element that the same words mean; of several references each has to be plain by itself."""
     nouns = [noun for noun in reading.claim.phrase.references if descriptions.answers(noun, element)]
     if nouns:
@@ -77,7 +77,7 @@ def _shared_description(candidate: Candidate, element: Element, reading: Reading
         found = reading.page.visible.like(element)
     else:
         return None
-    target = reading.page.element(candidate.example.target)
+    target = reading.target
     left_out = (element.id, target.id if target is not None else element.id)
     apart = [one for one in found if one.id not in left_out]
     # 'Studio' is a heading rather than the list that it stands over.
@@ -89,3 +89,9 @@ def _shared_description(candidate: Candidate, element: Element, reading: Reading
         return None
     evidence = {"reference": element, "others": others[:5], "words": nouns[0].words if nouns else None}
     return rejected(_NAME, "reference_ambiguous", evidence)
+
+
+@clears("reference")
+def refers_to_none(candidate: Candidate) -> bool:
+    """The row has no reference."""
+    return not candidate.example.references

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cuadata import relations
 from cuadata.judging import claims
 from cuadata.judging.claims import Claim, Reading, Thing
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Verdict
@@ -39,7 +40,7 @@ def relation(
         return rejected(_NAME, "relation_false", {"instruction_states": states, "column": claimed.column})
     if not claimed.stated:
         return kept(_NAME)
-    target = claims.thing(candidate.example.target, reading.page)
+    target = claims.thing(candidate.example.target, reading.target)
     held = claims.references(candidate, reading)
     boxes = [one.bbox for one in held if one.bbox is not None]
     if target.bbox is None or not relations.solid(target.bbox) or not all(map(relations.solid, boxes)):
@@ -132,3 +133,31 @@ def _things(candidate: Candidate, reading: Reading, target: Thing, held: Sequenc
     known = example.candidates if isinstance(example, Grounding) else ()
     taken = {target.bbox, *(one.bbox for one in held)}
     return [(target.bbox, target.described), *((one.bbox, one) for one in known if one.bbox not in taken and one.bbox)]
+
+
+@clears("relation")
+def plainly_alone(candidate: Candidate) -> bool:
+    """No relation is claimed; or one direction, in which the target lies, and no other that its description could mean."""
+    reading = claims.read(candidate)
+    claimed, own = reading.claim, reading.target
+    if claimed.contradicts or not claimed.stated:
+        return not claimed.contradicts
+    if len(claimed.stated) != 1 or len(reading.references) != 1 or claimed.stated[0].relation not in _DIRECTIONS:
+        return False
+    (stated,), (reference,) = claimed.stated, reading.references
+    if own is None or own.bbox is None or reference is None or reference.bbox is None:
+        return False
+    if relations.margins(stated.relation, [own.bbox], [reference.bbox])[0] < 0:
+        return False
+    side, box = stated.relation, reference.bbox
+    others = (one.bbox for one in claims.meant(reading, own) if one is not own)
+    return all(other is None or _on_another_side(side, other, box) for other in others)
+
+
+def _on_another_side(side: Relation, box: BBox, reference: BBox) -> bool:
+    """Whether a direction fails by far, for a box that shares nothing across or ends on the wrong side; false says nothing."""
+    if side in ("left_of", "right_of"):
+        apart = box.y >= reference.bottom or box.bottom <= reference.y
+        return apart or (box.x >= reference.x if side == "left_of" else box.right <= reference.right)
+    apart = box.x >= reference.right or box.right <= reference.x
+    return apart or (box.y >= reference.y if side == "above" else box.bottom <= reference.bottom)

@@ -25,10 +25,11 @@ def stale(candidate: Candidate, *, slack: float = 1.5) -> Verdict:
         return rejected(_NAME, "screenshot_stale", {"row": example.image.sha256, "evidence": shot.sha256})
     if reading.page.observation is None:
         return kept(_NAME, {"not_checked": "the page is not known"})
-    for part, target in (("target", example.target), *(("reference", one) for one in example.references)):
-        element = reading.page.element(target)
+    labels, elements = (example.target, *example.references), (reading.target, *reading.references)
+    for place, (target, element) in enumerate(zip(labels, elements, strict=True)):
         if target is None or target.locator is None or not target.locator.css:
             continue
+        part = "reference" if place else "target"
         if element is None:
             if part == "target":
                 return rejected(_NAME, "target_missing", {"label": target, "locator": target.locator.css})

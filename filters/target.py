@@ -14,26 +14,25 @@ from typing import Final
 
 from cuadata import geometry
 from cuadata.judging import claims
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, rejected
-from cuadata.judging.visibility import FAINT, PLAIN, SPECK
+from cuadata.judging.visibility import FAINT, PLAIN, SLACK, SPECK
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
-from cuadata.types import BBox, Element
+from cuadata.types import BBox, Element, Point
 
 #: Actions that are aimed at an element, and those that a point carries there.
 AIMED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag", "type", "select", "upload"})
 POINTED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag"})
-#: Pages judge shares by a grid of points, so a third is met a little below it.
-SLACK: Final = 0.005
 _NOT_CHECKED: Final = "there is no page to measure the target on"
 
 
 def _element(candidate: Candidate) -> Element | None:
     """The target with its evidence: as the row names it, as the action does, or as the step recorded it."""
-    page = claims.read(candidate).page
-    found = page.element(candidate.example.target)
-    if found is not None:
-        return found
+    reading = claims.read(candidate)
+    page = reading.page
+    if reading.target is not None:
+        return reading.target
     wanted = candidate.example.action.element
     if page.observation is not None and wanted is not None:
         return next((e for e in page.observation.elements if e.id == wanted), None)
@@ -232,3 +231,37 @@ def point_outside_target(candidate: Candidate, *, slack: float = 0.5) -> Verdict
     if inside and (not parts or any(geometry.contains(part, action.point, slack) for part in parts)):
         return kept("point_outside_target")
     return rejected("point_outside_target", "point_outside_target", point=action.point, bbox=whole)
+
+
+@clears(
+    *("target_missing", "target_stale", "target_disabled", "target_too_small", "target_hidden", "target_offscreen"),
+    *("target_clipped", "target_occluded", "target_not_interactive", "point_outside_target"),
+)
+def plainly_usable(candidate: Candidate, *, min_seen: float = 1 / 3 - SLACK, slack: float = 0.5) -> bool:
+    """The target is on the page, enabled, takes input, is seen for sure, and the point lies in its only box."""
+    step, action, label = candidate.step, candidate.example.action, candidate.example.target
+    element = claims.read(candidate).target
+    if element is None or label is None or element.point is None or (step is not None and step.error is not None):
+        return False
+    evidence = element.evidence
+    if len(evidence.rects) != 1 or element.states.disabled or evidence.inert or evidence.unsure is not None:
+        return False
+    (part,) = evidence.rects
+    return (
+        evidence.rendered
+        and (element.interactive or element.acts_on is not None)
+        and evidence.opacity >= FAINT
+        and (evidence.contrast is None or evidence.contrast >= PLAIN)
+        and evidence.in_viewport >= min_seen
+        and element.seen >= min_seen
+        and part.width >= SPECK
+        and part.height >= SPECK
+        and (action.point is None or _in_both(action.point, part, label.bbox, slack))
+    )
+
+
+def _in_both(point: Point, part: BBox, label: BBox | None, slack: float) -> bool:
+    """Whether a point lies in the element's box and in the label's, which most often are one."""
+    if label is None or not geometry.contains(part, point, slack):
+        return False
+    return label is part or geometry.contains(label, point, slack)

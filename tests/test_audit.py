@@ -97,6 +97,11 @@ def test_gui_perturbed_is_judged_better_than_by_the_bare_rule(capsys: pytest.Cap
         assert equal["precision"]["rate"] > bare["precision"]["rate"]
         test = one["test_at_equal_recall"]
         assert test["only_second"] > test["only_first"] and test["p"] < 0.05
+        crossed = one["test_crossed"]  # no row has a part in choosing the tolerance that it is judged at
+        assert (
+            crossed["only_second"] > crossed["only_first"]
+            and one["crossed"]["precision"]["rate"] > bare["precision"]["rate"]
+        )
     kept = found["classes"][0]["gate"]
     assert kept["precision"]["rate"] >= 0.65 and kept["recall"]["rate"] >= 0.6
     held_out = found["held_out"]["not_rejected"]

@@ -22,6 +22,7 @@ from PIL import ImageDraw
 from cuadata import build, dataset, image
 from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
+from cuadata.judging import gating
 from cuadata.rows import Example, Grounding
 from cuadata.types import Effect, Trajectory
 
@@ -508,11 +509,50 @@ def test_the_card_says_what_each_gate_was_seen_to_catch(tmp_path: Path) -> None:
     from cuadata.commands.build import _recall
 
     told = tmp_path / "verify.json"
-    told.write_text(json.dumps({"gate_recall": {"box": {"recall": "99 % [98, 100]", "false_rejects": "0 %", "n": 9}}}))
-    assert _recall(None) == {} and _recall(told)["box"]["n"] == 9
+    found = {"box": {"recall": "99 % [98, 100]", "false_rejects": "0 %", "n": 9}}
+    told.write_text(json.dumps({"what": "data/own", "gate_recall": found}))
+    held = _recall(told)
+    assert _recall(None) is None and held is not None and held.gates == found
+    assert "verify.json" in held.source and "data/own" in held.source
     for text in ("{", "[]", '{"what": "x"}', '{"gate_recall": {"box": 1}}', "[" * 100_000):
         told.write_text(text)
         with pytest.raises(DataError, match="cuadata verify DATA --inject --json"):
             _recall(told)
     with pytest.raises(CallError, match="cannot be read"):
         _recall(tmp_path / "none.json")
+
+
+def test_without_figures_of_its_own_a_card_shows_those_of_the_package(recordings: Path, tmp_path: Path) -> None:
+    from cuadata import __version__
+    from cuadata.proving import measured
+
+    build.build([("recordings", recordings)], tmp_path / "usual", workers=1)
+    held = json.loads((tmp_path / "usual" / "cuadata.json").read_text())["settings"]
+    table = measured.shipped(gating.choose())
+    assert held["gate_recall"] == table.gates and held["gate_recall_source"] == table.source
+    assert __version__ in table.source and "cuadata verify" in table.source
+    card = " ".join((tmp_path / "usual" / "README.md").read_text().split())
+    assert table.gates["relation"]["recall"] in card and table.source in card
+
+
+def test_figures_of_other_thresholds_are_not_shown() -> None:
+    from cuadata.proving import measured
+
+    assert "relation" in measured.shipped(gating.choose(["relation", "box"])).gates
+    assert "relation" not in measured.shipped(gating.choose(["relation:margin=0.3", "box"])).gates
+
+
+def test_the_shipped_figures_are_of_this_version_and_reach_what_they_promise(tmp_path: Path) -> None:
+    from cuadata import __version__
+    from cuadata.proving import measured
+
+    held = json.loads(Path(measured.__file__).with_name(measured.NAME).read_text())
+    assert held["version"] == __version__, "measure again: see the docstring of cuadata/proving/measured.py"
+    assert held["rows"] >= 300 and held["recall"]["rate"] >= 0.99 and held["false_rejects"]["rate"] <= 0.01
+    assert set(held["gates"]) <= set(gating.gates.names())
+    verified = {
+        "injected": {"examples": 3, "recall": {}, "false_rejects": {}},
+        "gate_recall": {"box": {"recall": "1 of 1"}},
+    }
+    measured.write(verified, "commands", tmp_path / "table.json")
+    assert json.loads((tmp_path / "table.json").read_text())["gates"] == verified["gate_recall"]

@@ -15,6 +15,7 @@ import yaml
 from cuadata import build
 from cuadata.building import card, card_check, manifest
 from cuadata.errors import DataError
+from cuadata.proving import measured
 from cuadata.reasons import REASONS
 
 FILES = ["README.md", "data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet", "data/test.parquet"]
@@ -117,7 +118,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> build.Report:
         title='Orders: "a | b"',
         licence="cc-by-4.0",
         consent="Everybody who was recorded agreed to it in writing.",
-        gate_recall={"relation": {"recall": "0.97 of 120", "false_rejects": "0.01 of 400"}},
+        gate_recall=measured.Table(
+            source="Measured on these pages.",
+            gates={"relation": {"recall": "0.97 of 120", "false_rejects": "0.01 of 400"}},
+        ),
     )
 
 
@@ -133,6 +137,7 @@ def test_a_build_writes_a_card_that_holds(built: build.Report) -> None:
         "**before** the action",
         "load_dataset",
         "0.97 of 120",
+        "Measured on these pages.",
         "detours False",
         "my recordings/c1: it holds no step",
         "headless-shell 150",

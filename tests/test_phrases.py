@@ -167,3 +167,22 @@ def test_a_label_and_its_control_are_one_thing() -> None:
     assert descriptions.distinct([inner, held[6]], page, keep=6) == [held[6]]
     assert len(descriptions.distinct([held[7], held[6]], page)) == 2
     assert phrases.read("x").relation is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The cross under the green hexagon, please.",
+        "I mean the cross under the green hexagon",
+        "Could you please click on the cross under the green hexagon?",
+        "Please, go ahead and click the cross under the green hexagon, thanks!",
+        "Now click on the cross under the green hexagon please",
+    ],
+)
+def test_what_is_said_out_of_politeness_names_nothing(said: str) -> None:
+    assert phrases.read(said) == phrases.read("Click on the cross under the green hexagon")
+
+
+def test_polite_words_in_quotes_are_names() -> None:
+    assert phrases.read("Click on 'Yes, please'").target.name == "yes, please"
+    assert phrases.read("Click 'I mean it' left of 'Could you'").references[0].name == "could you"

@@ -76,6 +76,52 @@ def test_masking_ends(text: str) -> None:
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
 
 
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([text for _, text in SECRETS] + HARMLESS),
+            st.text(max_size=12),
+            st.text("0123456789 .()-+", min_size=3, max_size=20),
+            st.from_regex(r"[A-Za-z0-9_+-]{10,40}", fullmatch=True),
+            st.sampled_from(
+                [
+                    "\u0661\u0662\u0663\u0664",
+                    "s\u0131d=abcdefgh",
+                    "\u017fecret=abcdefgh",
+                    "your code ",
+                    "pin",
+                    "DE89",
+                    "&otp=",
+                ]
+            ),
+        ),
+        max_size=4,
+    ),
+    st.sampled_from(["", " ", "\n"]),
+)
+@settings(max_examples=400)
+def test_scans_that_show_nothing_are_right(parts: list[str], between: str) -> None:
+    text = between.join(parts)
+    if privacy.surely_none(text):
+        assert privacy.find(text) == ()
+        assert all(privacy.find(part) == () for part in parts)
+
+
+@pytest.mark.parametrize("text", [text for _, text in SECRETS])
+def test_scans_stop_at_every_kind(text: str) -> None:
+    assert not privacy.surely_none(text) and not privacy.surely_none(f"before\n{text}\nafter")
+
+
+def test_scans_let_common_texts_pass() -> None:
+    for text in (
+        "Click on the 'Share page 3' button",
+        '{"recording": "t1000", "step": 12}',
+        "div[data-id=row] > a.x",
+        "Größe wählen",
+    ):
+        assert privacy.surely_none(text)
+
+
 def test_a_finding_does_not_show_what_it_found() -> None:
     assert "hunter2" not in repr(privacy.find("password: hunter2"))
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import fields, replace
 from pathlib import Path
@@ -17,7 +20,7 @@ from cuadata import build, verify
 from cuadata.errors import CallError, DataError
 from cuadata.generating.spatial import generate
 from cuadata.judging import gating
-from cuadata.proving import inject, injectors, measuring
+from cuadata.proving import drawing, inject, injectors, measuring
 from cuadata.proving.rendering import Renderer, candidate_of, task_of
 from cuadata.publishing import published
 from cuadata.registry import gates
@@ -160,6 +163,36 @@ def test_wrong_calls(tmp_path: Path) -> None:
         verify_report.show(tmp_path, family="", **plain)
 
 
+def test_a_dataset_without_labels_proves_nothing(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    from cuadata import schema
+
+    (tmp_path / "set" / "actions").mkdir(parents=True)
+    empty = schema.arrow_schema(Example).empty_table()
+    parquet.write_table(empty, tmp_path / "set" / "actions" / "train-00000-of-00001.parquet")
+    with pytest.raises(DataError, match="it holds no label, so nothing was proved"):
+        verify.dataset(tmp_path / "set", render=False)
+    call = [
+        sys.executable,
+        "-c",
+        "from cuadata.cli import main; main()",
+        "verify",
+        str(tmp_path / "set"),
+        "--no-render",
+    ]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "it holds no label" in done.stderr
+
+
+def test_a_dataset_that_lacks_a_shard_is_no_whole_one(made: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(made[1], tmp_path / "set")
+    shard = next((tmp_path / "set" / "transitions").glob("*.parquet"))
+    shard.unlink()
+    with pytest.raises(DataError, match=f"cuadata.json lists transitions/{shard.name}, which is not there"):
+        verify.dataset(tmp_path / "set", render=False)
+
+
 def test_a_drawn_row_shows_what_the_verdict_says() -> None:
     from PIL import Image
 
@@ -169,10 +202,31 @@ def test_a_drawn_row_shows_what_the_verdict_says() -> None:
     import io
 
     with Image.open(io.BytesIO(drawn)) as picture:
-        assert picture.size == (1280, 720 + 3 * 22)
+        assert picture.size == (1280, 720 + 4 * 22)  # a legend, the instruction, the reason, what decided
         assert picture.convert("RGB").getpixel((263, 110)) == (213, 94, 0)  # the target's outline
     empty = replace(held, example=replace(held.example, image=replace(held.example.image, sha256="", data=None)))
     assert verify.drawn(empty, verdict)[:4] == b"\x89PNG"
+
+
+def test_evidence_is_told_in_words() -> None:
+    box = [1, 2.5, 30, 40]
+    evidence = {
+        "what": "bbox",
+        "label": {"role": "button", "name": "Copy", "bbox": box},
+        "others": [],
+        "margin": 0.25,
+        "inert": False,
+    }
+    assert drawing.told(evidence) == (
+        "what: bbox; label: button 'Copy' at x 1, y 2.5, 30 x 40 px; others: none; margin: 0.25; inert: no"
+    )
+    long = drawing.marked(None, Size(300, 100), words=("word " * 400, "x" * 900))
+    import io
+
+    from PIL import Image
+
+    with Image.open(io.BytesIO(long)) as picture:
+        assert picture.size == (300, 100 + 22 * (1 + 3 + 1))  # words are wrapped, and cut after three lines
 
 
 # Pages rendered again --------------------------------------------------------------------------------------------------

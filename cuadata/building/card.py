@@ -6,7 +6,7 @@ import functools
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,9 +42,6 @@ class About:
     consent: Annotated[
         str, "what the people in it agreed to, in a sentence; empty: the card says that nothing is known"
     ] = ""
-    gate_recall: Annotated[dict[str, Any], "what was measured of each gate: recall, false_rejects, n"] = field(
-        default_factory=dict
-    )
 
 
 def write(manifest: Mapping[str, Any], about: About, folder: Path) -> Path:
@@ -72,7 +69,7 @@ def render(manifest: Mapping[str, Any], about: About) -> str:
             size=_size(sum(sum(rows.values()) for rows in counts["kept"].values())),
             rejected=sum(counts["rejected"].values()),
             reasons=REASONS,
-            recall=about.gate_recall,
+            recall=manifest["settings"]["gate_recall"],
             sources=sorted({one["source"] for one in manifest["inputs"]}),
             command=command(manifest, about),
             **{"balance": {}, **manifest},

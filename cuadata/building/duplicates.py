@@ -7,11 +7,11 @@ import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from cuadata import image
 from cuadata.rows import Example
-from cuadata.types import Action, BBox, Image, Point
+from cuadata.types import Action, ActionType, BBox, Image, Point
 
 
 def key(example: Example) -> str:
@@ -21,22 +21,25 @@ def key(example: Example) -> str:
     target's box in whole CSS px. Element ids are left out: they are numbers of one observation. Examples with equal keys
     are duplicates if their pictures show the same pixels, see `same_pixels`.
     """
-    action = example.action
+    action, picture = example.action, example.image
     done = _of_the_action(action)
+    # Clicks and their like hold nothing but None and empty tuples here: their text is at hand.
+    said = (_BARE_TEXTS.get(done[0]) if done[1:] == _BARE else None) or f"{done}"
     box = example.target.bbox if example.target is not None else None
-    parts = (
-        f"{example.image.width}x{example.image.height} {example.image.phash}",
-        " ".join(example.instruction.split()),
-        f"{done} {_whole(action.point)} {_whole(action.end)}",
-        "" if box is None else f"{_whole_box(box)}",
+    whole = (
+        f"{picture.width}x{picture.height} {picture.phash}\n{' '.join(example.instruction.split())}\n"
+        f"{said} {_whole(action.point)} {_whole(action.end)}\n{'' if box is None else _whole_box(box)}"
     )
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
 #: Everything that an action is, but for where, and for its element's number.
 _of_the_action: Final = operator.attrgetter(
     *(one.name for one in fields(Action) if one.name not in ("element", "point", "end"))
 )
+#: The same of an action that is nothing but its type: without the type, and as text by type.
+_BARE: Final = _of_the_action(Action(type="click"))[1:]
+_BARE_TEXTS: Final = {kind: f"{(kind, *_BARE)}" for kind in get_args(ActionType)}
 
 
 def _whole(point: Point | None) -> tuple[float, float] | None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json as json_text
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand
 
 from cuadata.errors import CallError, DataError
+
+if TYPE_CHECKING:
+    from cuadata.proving import measured
 
 app = typer.Typer(add_completion=False)
 #: Where a source's data lies where nobody says.
@@ -66,7 +69,7 @@ def build(
     consent: str = typer.Option("", help="a sentence for the card: what the people who were recorded agreed to"),
     gate_recall: Path | None = typer.Option(
         None,
-        help="what `cuadata verify DATA --inject --json` printed: the card's table then says what each gate catches",
+        help="what `cuadata verify DATA --inject --json` printed, for the card; default what the package was measured at",
     ),
     workers: int = typer.Option(2, help="processes; the bytes do not depend on it"),
     report: bool = typer.Option(False, "--report", help="write a page with pictures into the dataset's folder"),
@@ -128,10 +131,12 @@ def _gates(asked: list[str] | None, allow: list[str]) -> list[str] | None:
     return [told if one == gate else one for one in asked or registry.gates.names()]
 
 
-def _recall(path: Path | None) -> dict[str, dict[str, Any]]:
-    """What was measured of each gate, read from the summary of `cuadata verify --inject --json`; nothing for None."""
+def _recall(path: Path | None) -> measured.Table | None:
+    """What was measured of each gate, read from the summary of `cuadata verify --inject --json`; None for None."""
+    from cuadata.proving import measured
+
     if path is None:
-        return {}
+        return None
     try:
         told = json_text.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -145,7 +150,8 @@ def _recall(path: Path | None) -> dict[str, dict[str, Any]]:
         raise DataError(
             "no `gate_recall` in it; wanted what `cuadata verify DATA --inject --json` prints", place=str(path)
         )
-    return held
+    source = f"The table of recall is from {path.name}, which `cuadata verify --inject --json` printed for {told.get('what')}."
+    return measured.Table(source=source, gates=held)
 
 
 def _source(text: str) -> tuple[str, str]:

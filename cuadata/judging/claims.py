@@ -56,6 +56,8 @@ class Reading:
 
     claim: Annotated[Claim, "the relation that it claims"]
     page: Page
+    target: Annotated[Element | None, "the row's target on the page; None where it is not there"]
+    references: Annotated[tuple[Element | None, ...], "the row's references on the page, in their order"]
 
 
 _last: tuple[Candidate, Reading] | None = None
@@ -71,7 +73,13 @@ def read(candidate: Candidate) -> Reading:
     # Several instructions are of one page.
     shared = last is not None and observation is not None and last[1].page.observation is observation
     page = last[1].page if last is not None and shared else _page(observation)
-    reading = Reading(_claim(candidate, page), page)
+    example = candidate.example
+    reading = Reading(
+        _claim(candidate, page),
+        page,
+        page.element(example.target),
+        tuple([page.element(one) for one in example.references]),
+    )
     _last = candidate, reading
     return reading
 
@@ -140,9 +148,8 @@ class Thing:
     described: Annotated[Element | Target | None, "for evidence"]
 
 
-def thing(target: Target | None, page: Page) -> Thing:
-    """A row's target or reference, looked up on the page."""
-    element = page.element(target)
+def thing(target: Target | None, element: Element | None) -> Thing:
+    """A row's target or reference, with what it is on the page."""
     if element is not None:
         return Thing(element=element, bbox=element.bbox, described=element)
     return Thing(element=None, bbox=target.bbox if target is not None else None, described=target)
@@ -152,7 +159,7 @@ def references(candidate: Candidate, reading: Reading) -> tuple[Thing, ...]:
     """What the claim refers to: the row's references, else the task's bindings, else what the words mean on the page."""
     page = reading.page.observation
     if candidate.example.references:
-        return tuple([thing(one, reading.page) for one in candidate.example.references])
+        return tuple([thing(*one) for one in zip(candidate.example.references, reading.references, strict=True)])
     if page is None:
         return ()
     if candidate.task is not None:
@@ -183,12 +190,17 @@ def rivals(reading: Reading, target: Thing, held: Sequence[Thing]) -> list[Eleme
     page = reading.page
     if page.observation is None or target.element is None:
         return []
-    noun, own = reading.claim.phrase.target, target.element
-    if noun.empty or not descriptions.answers(noun, own):
-        found = page.visible.like(own)
-    else:
-        found = page.visible.matching(noun)
-    left_out = {one.element.id for one in held if one.element is not None}
+    own = target.element
     # A label is its control, and that may be the reference.
-    apart = [one for one in found if left_out.isdisjoint((one.id, one.acts_on)) and one.id != own.id]
+    controls: set[int | None] = {one.element.id for one in held if one.element is not None}
+    left_out = {own.id, *controls}
+    apart = [one for one in meant(reading, own) if one.id not in left_out and one.acts_on not in controls]
     return descriptions.distinct([own, *apart], page.observation, keep=own.id)
+
+
+def meant(reading: Reading, target: Element) -> list[Element]:
+    """Every element that the words for the target fit; where they do not fit it itself, those that are like it."""
+    noun, visible = reading.claim.phrase.target, reading.page.visible
+    if noun.empty or not descriptions.answers(noun, target):
+        return visible.like(target)
+    return visible.matching(noun)

@@ -12,7 +12,9 @@ from functools import cache
 from typing import Annotated, Any
 
 from cuadata.errors import CallError
-from cuadata.judging.judging import rejected
+from cuadata.judging import clearing
+from cuadata.judging.clearing import Clearance
+from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -127,37 +129,66 @@ def judge(candidate: Candidate, chosen: Iterable[Chosen]) -> list[Verdict]:
 
     A picture without a perceptual hash is one that did not decode when the hash was to be taken.
     """
-    verdicts: list[Verdict] = []
-    held = _functions(chosen)
-    try:
-        for _, function in held:
-            verdicts.append(function(candidate))
-    except Exception as error:
-        error.add_note(f"gate {held[len(verdicts)][0]} failed on example {candidate.example.id}")
-        raise
+    said = verdicts(candidate, chosen)
     picture = candidate.example.image
-    if not picture.phash and against(verdicts, "actions") is None:
-        verdicts.append(rejected("build", "screenshot_undecodable" if picture.sha256 else "screenshot_missing"))
-    return verdicts
+    if not picture.phash and against(said, "actions") is None:
+        said.append(rejected("build", "screenshot_undecodable" if picture.sha256 else "screenshot_missing"))
+    return said
 
 
-_prepared: tuple[Iterable[Chosen], list[tuple[str, Callable[[Candidate], Verdict]]]] | None = None
+def verdicts(candidate: Candidate, chosen: Iterable[Chosen]) -> list[Verdict]:
+    """What every gate says, in order; gates that a clearance speaks for are not asked. See `cuadata.judging.clearing`."""
+    plan = _planned(chosen)
+    said = plan.clean.copy()
+    name = ""
+    try:
+        for name, clearance, held in plan.groups:
+            if clearance is not None and clearance(candidate):
+                continue
+            for place, name, gate in held:  # noqa: B007 - an error is told with the gate that was at work
+                said[place] = gate(candidate)
+    except Exception as error:
+        error.add_note(f"gate {name} failed on example {candidate.example.id}")
+        raise
+    return said
 
 
-def _functions(chosen: Iterable[Chosen]) -> list[tuple[str, Callable[[Candidate], Verdict]]]:
-    """Name and function of each gate, its thresholds set: looked up once for as long as the same gates judge."""
-    global _prepared
-    last = _prepared
+_Placed = tuple[int, str, Callable[[Candidate], Verdict]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """The gates of a build, those that one clearance speaks for together."""
+
+    clean: Annotated[list[Verdict], "what gates say that have nothing to say, in their order"]
+    groups: Annotated[
+        tuple[tuple[str, Clearance | None, tuple[_Placed, ...]], ...],
+        "first gate, clearance (None: they are always asked), and place, name and function of each gate",
+    ]
+
+
+_last: tuple[Iterable[Chosen], _Plan] | None = None
+
+
+def _planned(chosen: Iterable[Chosen]) -> _Plan:
+    """The plan of these gates: made once for as long as the same ones judge."""
+    global _last
+    last = _last
     if last is not None and last[0] is chosen:
         return last[1]
     held = tuple(chosen)
-    made: list[tuple[str, Callable[[Candidate], Verdict]]] = [
-        (one.name, functools.partial(gates[one.name], **dict(one.options)) if one.options else gates[one.name])
-        for one in held
-    ]
+    groups: dict[Clearance | None, list[_Placed]] = {}
+    for place, one in enumerate(held):
+        gate = functools.partial(gates[one.name], **dict(one.options)) if one.options else gates[one.name]
+        # A clearance knows the default thresholds only.
+        groups.setdefault(None if one.options else clearing.of(one.name), []).append((place, one.name, gate))
+    plan = _Plan(
+        clean=[kept(one.name) for one in held],
+        groups=tuple((found[0][1], clearance, tuple(found)) for clearance, found in groups.items()),
+    )
     if isinstance(chosen, tuple):
-        _prepared = chosen, made
-    return made
+        _last = chosen, plan
+    return plan
 
 
 def against(verdicts: Iterable[Verdict], config: str, *, keep_unsure: bool = False) -> Verdict | None:

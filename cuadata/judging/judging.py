@@ -59,13 +59,13 @@ def as_json(evidence: Mapping[str, object]) -> str:
 
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: boxes as [x, y, width, height], points as [x, y], elements by what a person reads."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"{value[:LONGEST]}... ({len(value)} characters)"
     if value is None or isinstance(value, (bool, int)):
         # Beyond 64 bits readers of JSON differ.
         return value if value is None or -(2**63) <= value < 2**63 else str(value)[:LONGEST]
     if isinstance(value, float):
         return round(value, 4) if math.isfinite(value) else str(value)
-    if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}... ({len(value)} characters)"
     if isinstance(value, BBox):
         return [plain(value.x), plain(value.y), plain(value.width), plain(value.height)]
     if isinstance(value, Point):
@@ -125,6 +125,11 @@ def provenance(candidate: Candidate, name: str) -> Any:
     except ValueError:
         return None
     return held.get(name) if isinstance(held, dict) else None
+
+
+def nothing_told(candidate: Candidate) -> bool:
+    """Whether no note stands beside the page, so that nothing is `told` of the example."""
+    return candidate.observation is None or not candidate.observation.notes
 
 
 def told(candidate: Candidate, reason: str) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -30,6 +31,8 @@ def in_example(example: Example) -> list[Sensitive]:
     """What is found in an example; its picture is not looked at."""
     if example.action.type == "type":
         return list(in_row(_plain(example)))
+    if privacy.surely_none("\n".join(_all_texts(example))):
+        return []
     made_up = _made_up(example.seed_block)
     return [
         Sensitive(kind=found.kind, place=place, text=found.text)
@@ -37,6 +40,35 @@ def in_example(example: Example) -> list[Sensitive]:
         for found in _found(text)
         if found.kind not in made_up
     ]
+
+
+def _all_texts(record: Any) -> list[str]:
+    """The texts of `_texts` in some order, without their columns."""
+    found: list[str] = []
+    records = [record]
+    for one in records:  # which grows by the records that these hold
+        kind: Any = type(one)
+        for held in _text_values(kind)(one):
+            if not held:
+                continue
+            if isinstance(held, str):
+                found.append(held)
+            elif not isinstance(held, tuple):
+                records.append(held)
+            elif isinstance(held[0], str):
+                found += held
+            else:
+                records += held
+    return found
+
+
+@functools.cache
+def _text_values(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """What takes the values of `_text_fields` from a record of this type."""
+    names = _text_fields(kind)
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)
 
 
 def _made_up(seed_block: str | None) -> tuple[str, ...]:
@@ -76,9 +108,9 @@ def _text_fields(kind: type) -> tuple[str, ...]:
 
 
 def _holds_text(hint: Any) -> bool:
-    return (
-        hint is str or is_dataclass(hint) or (get_origin(hint) is not Literal and any(map(_holds_text, get_args(hint))))
-    )
+    if isinstance(hint, type) and is_dataclass(hint):
+        return bool(_text_fields(hint))
+    return hint is str or (get_origin(hint) is not Literal and any(map(_holds_text, get_args(hint))))
 
 
 def in_row(row: Mapping[str, Any]) -> Iterator[Sensitive]:

@@ -12,6 +12,8 @@ FAINT: Final = 0.1
 PLAIN: Final = 12.0
 #: No person makes out what is smaller, CSS px on its smaller side.
 SPECK: Final = 3.0
+#: Pages judge shares by a grid of points, so a third is met a little below it.
+SLACK: Final = 0.005
 
 
 def unseen(element: Element, *, min_seen: float = 1 / 3) -> str | None:
@@ -30,7 +32,7 @@ def unseen(element: Element, *, min_seen: float = 1 / 3) -> str | None:
     if box is None or not (box.width > 0 and box.height > 0):
         return "too_small"
     share = element.seen if evidence.pixels is None or evidence.unsure is None else evidence.pixels
-    if share >= min_seen:
+    if share >= min_seen - SLACK:
         return None if min(box.width, box.height) >= SPECK else "too_small"
     lost = {
         "offscreen": 1 - evidence.in_viewport,

@@ -283,7 +283,7 @@ def _free_id(page: Observation) -> int:
 
 
 def relation_flipped(candidate: Candidate, severity: str, chance: random.Random) -> Made:
-    """The opposite relation stands in the column, in the text, or in both; what is asked of nothing may well be true then."""
+    """The opposite relation stands in the column, in the text, or in both."""
     example = candidate.example
     opposite = OPPOSITES.get(example.relation) if example.relation in OPPOSITES else None
     text = _opposite_words(example.instruction)
@@ -296,18 +296,33 @@ def relation_flipped(candidate: Candidate, severity: str, chance: random.Random)
             relation=opposite if severity != "text" else example.relation,
             instruction=text if severity != "column" else example.instruction,
         ),
-    ), None if example.target is None and severity == "both" else True
+    ), None if _may_be_true_of_nothing(example, severity) else True
 
 
 _FLIPS: Final = {"above": "below", "below": "above", "left": "right", "right": "left", "under": "over", "over": "under"}
+_MEANT: Final = {"over": "above", "under": "below", "left": "left_of", "right": "right_of"}  # else the word itself
+
+
+def _may_be_true_of_nothing(example: Example, severity: str) -> bool:
+    """Whether the answer is that nothing is there, and column and text still agree: of several relations one is turned."""
+    if example.target is not None or severity == "column":
+        return False
+    word = _word_of_direction(example.instruction)
+    return severity == "both" or word is None or _MEANT.get(word[0].lower(), word[0].lower()) != example.relation
 
 
 def _opposite_words(instruction: str) -> str:
     """The first word of direction turned round, outside of quotes."""
-    for found in re.finditer(r"\b(above|below|left|right|under|over)\b", instruction, re.IGNORECASE):
-        if instruction[: found.start()].count("'") % 2 == 0 and instruction[: found.start()].count('"') % 2 == 0:
-            return instruction[: found.start()] + _FLIPS[found[1].lower()] + instruction[found.end() :]
+    word = _word_of_direction(instruction)
+    if word is not None:
+        return instruction[: word.start()] + _FLIPS[word[0].lower()] + instruction[word.end() :]
     return instruction
+
+
+def _word_of_direction(instruction: str) -> re.Match[str] | None:
+    """The first word of direction outside of quotes."""
+    words = re.finditer(r"\b(?:above|below|left|right|under|over)\b", instruction, re.IGNORECASE)
+    return next((one for one in words if all(instruction.count(mark, 0, one.start()) % 2 == 0 for mark in "'\"")), None)
 
 
 def reference_swapped(candidate: Candidate, severity: str, chance: random.Random) -> Made:

@@ -94,7 +94,7 @@ class Meter:
         self._count(self.tallies.setdefault(key, _Tally()), fault.candidate, config)
 
     def _count(self, tally: _Tally, candidate: Candidate, config: str) -> bool:
-        verdicts = (gate(candidate) for gate in self.gates)
+        verdicts = gating.verdicts(candidate, self.gates)
         against = [one.gate for one in verdicts if gating.against((one,), config) is not None]
         tally.n += 1
         tally.rejected += bool(against)

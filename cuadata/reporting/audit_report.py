@@ -69,6 +69,7 @@ def _class(one: Against, total: int) -> None:
         ["the gate", *_cells(one.gate), ""],
         ["the bare rule", *_cells(one.bare), _test(one.test)],
         [f"the gate at {one.tolerance:.3f}", *_cells(one.at_equal_recall), _test(one.test_at_equal_recall)],
+        ["at what other tasks chose", *_cells(one.crossed), _test(one.test_crossed)],
     ]
     head = ["", "right kept", "wrong kept", "right dropped", "wrong dropped", "precision, %", "recall, %",
             "decides better : worse, p"]  # fmt: skip

@@ -211,6 +211,8 @@ def _box(
     """The box in px of its picture, and what stands against reading it."""
     if numbers is None or size is None:
         return None, None
+    if any(map(math.isnan, numbers)):  # no number in whatever it counts
+        return conventions.to_px(numbers, "xywh_px" if len(numbers) == 4 else "xy_px", size), None
     if decision is None or decision.convention is None:
         reason = decision.reason if decision is not None and decision.reason else "convention_unknown"
         evidence = {"misfits": decision.misfits if decision is not None else {}, "numbers": json.loads(_plain(numbers))}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from cuadata.rows import Candidate
 from cuadata.splitting.recovery import WITHOUT_INPUT
 from cuadata.types import Step, Trajectory
@@ -13,6 +15,22 @@ def position(trajectory: Trajectory, step: Step) -> int | None:
     if step.index < len(steps) and steps[step.index].index == step.index:
         return step.index
     return next((i for i, one in enumerate(steps) if one.index == step.index), None)
+
+
+_last: tuple[Trajectory, bool] | None = None
+
+
+def in_order(trajectory: Trajectory) -> bool:
+    """Whether no step of it is missing and time never goes back; kept until another one is asked about."""
+    global _last
+    last = _last
+    if last is not None and last[0] is trajectory:
+        return last[1]
+    steps = trajectory.steps
+    numbered = [step.index for step in steps] == list(range(len(steps)))
+    found = numbered and not any(later.time < earlier.time for earlier, later in pairwise(steps))
+    _last = trajectory, found
+    return found
 
 
 def steps_before(candidate: Candidate) -> tuple[Step, ...] | None:

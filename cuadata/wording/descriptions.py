@@ -71,12 +71,23 @@ ANYTHING: Final = frozenset(
 _EDGES: Final = " \t\n\r.,:;!?…*'\"‘’“”`´«»()[]{}<>|/\\-–—_·•"
 
 
+#: Characters that look alike to a person: dashes and hyphens, quotes, and what picks a picture for a character.
+_ALIKE: Final = {
+    **dict.fromkeys([*range(0x2010, 0x2016), 0x2212], "-"),
+    **dict.fromkeys([0x2018, 0x2019, 0x201A, 0x201B, 0x2032, 0x02BC], "'"),
+    **dict.fromkeys([0x201C, 0x201D, 0x201E, 0x201F, 0x2033], '"'),
+    **dict.fromkeys(range(0xFE00, 0xFE10), None),
+}
+
+
 @functools.lru_cache(maxsize=65536)
 def _normal(text: str) -> str:
     if text.isascii() and text.isprintable():
         whole = " ".join(text.lower().split())
+        if whole and whole[0].isalnum() and whole[-1].isalnum():
+            return whole
     else:
-        folded = unicodedata.normalize("NFKC", text).casefold()
+        folded = unicodedata.normalize("NFKC", text).casefold().translate(_ALIKE)
         seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
         whole = " ".join(seen.split())
     # A name that is all punctuation, such as "+", is its own name, and so is an icon of a font.
@@ -84,7 +95,7 @@ def _normal(text: str) -> str:
 
 
 def normal(text: str, *, limit: int = 512) -> str:
-    """A text as it is compared: NFKC, case folded, white space as single blanks, no punctuation at its ends.
+    """A text as it is compared: NFKC, case folded, dashes and quotes alike, blanks single, no punctuation at its ends.
 
     Characters that are not seen (format and control characters, among them those that turn the writing direction) are
     left out. Only the first `limit` characters count: nobody reads a name of a megabyte, and none may cost a second.
@@ -139,11 +150,19 @@ def _holds_words(noun: Noun, element: Element) -> bool:
 class Index:
     """Elements by what they are called, for questions about who else is meant; texts are gone through when first asked."""
 
-    __slots__ = ("_texts", "elements")
+    __slots__ = ("_of_roles", "_texts", "elements")
 
     def __init__(self, elements: Sequence[Element]) -> None:
         self.elements = elements
         self._texts: dict[str, list[Element]] | None = None
+        self._of_roles: dict[frozenset[str], list[Element]] = {}
+
+    def having(self, roles: frozenset[str]) -> list[Element]:
+        """Elements of these roles, of any where none is named; gone through when first asked."""
+        found = self._of_roles.get(roles)
+        if found is None:
+            found = self._of_roles[roles] = [one for one in self.elements if not roles or one.role in roles]
+        return found
 
     def called(self, text: str) -> list[Element]:
         """Elements that have this text, in normal form, as name, visible text or visible attribute."""
@@ -166,7 +185,7 @@ class Index:
     def matching(self, noun: Noun) -> list[Element]:
         """Elements that a description fits; where some are called exactly so, 'Search' does not mean 'Search history'."""
         if not noun.name:
-            return [one for one in self.elements if not noun.roles or one.role in noun.roles]
+            return self.having(noun.roles)
         for name in filter(None, (noun.whole, noun.name)):
             exactly = [one for one in self.called(name) if not noun.roles or one.role in noun.roles]
             if exactly or noun.exact:
@@ -249,7 +268,7 @@ def distinct(matches: Sequence[Element], page: Observation, keep: int | None = N
     """
     nested = any(one.parent is not None for one in matches)
     if len(matches) < 2 or not (nested or any(one.acts_on is not None for one in matches)):
-        return sorted(matches, key=lambda one: one.id != keep)
+        return list(matches) if matches and matches[0].id == keep else sorted(matches, key=lambda one: one.id != keep)
     parents = {one.id: one.parent for one in page.elements} if nested else {}
     found: list[Element] = []
     ids: set[int] = set()

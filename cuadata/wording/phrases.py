@@ -156,11 +156,42 @@ _FILLERS: Final = frozenset(
 _QUOTES = re.compile(r"(?:(?<=^)|(?<=[\s(]))['\"‘’“”](?=\S)(.*?\S)['\"‘’“”](?=$|[\s,.;:)!?])", re.DOTALL)
 _JOINT = re.compile(r"(?:,| and| but)+(?: (?:also|is|directly|just))*\s*$")
 _ARTICLES: Final = frozenset(("the", "a", "an"))
+#: What people say around a request, which names nothing: at its beginning, and at its end.
+_POLITE = re.compile(
+    r"^\W*(?:(?:please|kindly|okay|ok|hey|now),? |(?:could|can|would|will) you (?:please |kindly )?|let's |go (?:ahead )?and |"
+    r"i (?:mean|want|need|would like|am looking for) (?:you to |to )?)+|(?:,? please|, (?:thanks|thank you))+(?=[\s.!?]*$)"
+)
 _VERB = re.compile(
-    r"\W*(?:please |now )?(?:(?:double|right)[- ])?(?:click|tap|press|select|choose|pick|check|tick|hover|move|type|enter|fill|"
+    r"\W*(?:(?:double|right)[- ])?(?:click|tap|press|select|choose|pick|check|tick|hover|move|type|enter|fill|"
     r"find|locate|point|open|toggle|drag|write|put|uncheck|go)\b(?: \0\d+\0(?= (?:on|onto|in|into|at|from)\b))?"
     r"(?: (?:on|onto|over|at|to|in|into|out|with|from)\b)*"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shape:
+    """A noun phrase whose quotes are still open."""
+
+    noun: Annotated[Noun, "all of it but what the quotes hold"]
+    quotes: Annotated[tuple[int, ...], "which of the instruction's quotes it holds, in order"] = ()
+
+    def filled(self, quoted: Sequence[str]) -> Noun:
+        """The noun with its quotes: the first is its name."""
+        if not self.quotes:
+            return self.noun
+        names = [quoted[place] for place in self.quotes]
+        noun = self.noun
+        further = " ".join([noun.rest, *map(normal, names[1:])]).strip() if len(names) > 1 else noun.rest
+        words = " ".join([*names, noun.words]) if noun.words else " ".join(names)
+        return Noun(roles=noun.roles, name=normal(names[0]), exact=True, rest=further, words=words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """What an instruction states, whatever its quotes hold: many instructions differ in these alone."""
+
+    target: _Shape
+    stated: tuple[tuple[Stated, tuple[_Shape, ...]], ...] = ()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -169,39 +200,56 @@ def read(instruction: str) -> Phrase:
 
     "the button left of 'A' and below 'B'" states two relations, which both have to hold.
     """
-    quoted: list[str] = []
+    parts = _QUOTES.split(instruction[:4000].replace("\0", " "))
+    quoted = parts[1::2]
+    for place in range(len(quoted)):
+        parts[2 * place + 1] = f"\0{place}\0"
+    draft = _draft(" ".join("".join(parts).lower().split()))
+    if not draft.stated:
+        return Phrase(target=draft.target.filled(quoted))
+    return Phrase(target=draft.target.filled(quoted), stated=tuple([_stated_of(*one, quoted) for one in draft.stated]))
 
-    def mask(found: re.Match[str]) -> str:
-        quoted.append(found[1])
-        return f"\0{len(quoted) - 1}\0"
 
-    text = instruction[:4000].replace("\0", " ")
-    text = " ".join(_QUOTES.sub(mask, text).lower().split())
+def _stated_of(stated: Stated, shapes: Sequence[_Shape], quoted: Sequence[str]) -> Stated:
+    nouns = [shape.filled(quoted) for shape in shapes]
+    return Stated(
+        relation=stated.relation,
+        references=tuple([noun for noun in nouns if not noun.empty]),
+        nearest=stated.nearest,
+        position=stated.position,
+        sides=stated.sides,
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _draft(text: str) -> _Draft:
+    """What a text states in whose place of quotes stand their numbers."""
+    text = _POLITE.sub("", text)
     relation, start, end, words = _stated(text)
-    target, nearest, position = _target(text[:start], quoted)
-    stated: list[Stated] = []
+    target, nearest, position = _target(text[:start])
+    stated: list[tuple[Stated, tuple[_Shape, ...]]] = []
     while relation is not None:
         text = text[end:]
         following = _further(text)
         own = text if following is None else text[: following[0]]
-        stated.append(_one(relation, own, words, quoted, nearest, position))
+        stated.append(_one(relation, own, words, nearest, position))
         nearest, position = False, None
         relation, end, words = following[1:] if following is not None else (None, 0, "")
-    return Phrase(target=target, stated=tuple(stated))
+    return _Draft(target=target, stated=tuple(stated))
 
 
 def _one(
-    relation: Relation, text: str, words: str, quoted: Sequence[str], nearest: bool, position: int | None
-) -> Stated:
+    relation: Relation, text: str, words: str, nearest: bool, position: int | None
+) -> tuple[Stated, tuple[_Shape, ...]]:
+    """A relation without its references, and these."""
     parts = text.split(" and ", 1) if relation == "between" else [text]
-    nouns = [_noun(part.split(), quoted) for part in parts]
-    return Stated(
+    stated = Stated(
         relation=relation,
-        references=tuple(noun for noun in nouns if not noun.empty),
         nearest=nearest and relation != "nearest",
         position=position if relation.startswith("nth_") else None,
         sides=_sides(words) if relation in ("at_edge", "at_corner") else (),
     )
+    return stated, tuple(_noun(part.split()) for part in parts)
 
 
 def _further(text: str) -> tuple[int, Relation, int, str] | None:
@@ -256,7 +304,7 @@ def _ordinal(text: str) -> int | None:
     return next((_NTH[word] for word in reversed(text.split()) if word in _NTH), None)
 
 
-def _target(text: str, quoted: Sequence[str]) -> tuple[Noun, bool, int | None]:
+def _target(text: str) -> tuple[_Shape, bool, int | None]:
     """The thing before the relation, whether the nearest is meant, and its place."""
     verb = _VERB.match(text)
     words = text[verb.end() :].split() if verb is not None else text.split()
@@ -265,27 +313,28 @@ def _target(text: str, quoted: Sequence[str]) -> tuple[Noun, bool, int | None]:
     nearest = "nearest" in words or "closest" in words
     position = next((_NTH[word] for word in reversed(words) if word in _NTH), None)
     if not nearest and position is None:
-        return _noun(words, quoted), nearest, position
-    left = [word for word in words if word not in _NTH and word not in ("nearest", "closest")]
-    noun, whole = _noun(left, quoted), _noun(words, quoted)
-    return replace(noun, whole="" if noun.exact or not noun.name else whole.name), nearest, position
+        return _noun(words), nearest, position
+    shape = _noun([word for word in words if word not in _NTH and word not in ("nearest", "closest")])
+    if not shape.quotes and shape.noun.name:
+        shape = replace(shape, noun=replace(shape.noun, whole=_noun(words).noun.name))
+    return shape, nearest, position
 
 
-def _noun(words: Sequence[str], quoted: Sequence[str]) -> Noun:
+def _noun(words: Sequence[str]) -> _Shape:
     """A noun phrase: quotes are its name, words of a role its role, and what is left names it where nothing else does."""
-    names: list[str] = []
+    quotes: list[int] = []
     others: list[str] = []
     for word in words:
         if "\0" in word:
-            names.append(quoted[int(word[word.index("\0") + 1 : word.rindex("\0")])])
+            quotes.append(int(word[word.index("\0") + 1 : word.rindex("\0")]))
         elif word not in _ARTICLES or len(words) == 1:
             others.append(word.strip(".,;:!?") or word)
     roles, left = _role(others)
     rest = normal(" ".join(left)) if left else ""
-    if not names:
-        return Noun(roles=roles, name=rest, words=" ".join(others))
-    further = " ".join([rest, *map(normal, names[1:])]).strip() if rest or len(names) > 1 else ""
-    return Noun(roles=roles, name=normal(names[0]), exact=True, rest=further, words=" ".join([*names, *others]))
+    said = " ".join(others)
+    if not quotes:
+        return _Shape(noun=Noun(roles=roles, name=rest, words=said))
+    return _Shape(noun=Noun(roles=roles, rest=rest, words=said), quotes=tuple(quotes))
 
 
 def _role(words: Sequence[str]) -> tuple[frozenset[str], list[str]]:
