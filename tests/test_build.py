@@ -19,7 +19,7 @@ import pytest
 from PIL import Image as Pillow
 from PIL import ImageDraw
 
-from cuadata import build, dataset, image
+from cuadata import build, dataset, image, registry
 from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating
@@ -549,7 +549,7 @@ def test_the_shipped_figures_are_of_this_version_and_reach_what_they_promise(tmp
     held = json.loads(Path(measured.__file__).with_name(measured.NAME).read_text())
     assert held["version"] == __version__, "measure again: see the docstring of cuadata/proving/measured.py"
     assert held["rows"] >= 300 and held["recall"]["rate"] >= 0.99 and held["false_rejects"]["rate"] <= 0.01
-    assert set(held["gates"]) <= set(gating.gates.names())
+    assert set(held["gates"]) <= set(registry.gates.names())
     verified = {
         "injected": {"examples": 3, "recall": {}, "false_rejects": {}},
         "gate_recall": {"box": {"recall": "1 of 1"}},

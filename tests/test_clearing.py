@@ -207,7 +207,7 @@ def _measured(one: Element, chance: random.Random) -> Element:
     changes: tuple[dict[str, Any], ...] = (
         {"seen": share}, {"point": None}, {"interactive": False}, {"acts_on": 3}, {"parent": 1}, {"states": States(disabled=True)},
         {"name": chance.choice(TEXTS)}, {"text": chance.choice(TEXTS)}, {"role": "link"}, {"bbox": _box(chance, one.bbox)},
-        *({"evidence": replace(held, **change)} for change in evidence),  # type: ignore[arg-type]
+        *({"evidence": replace(held, **change)} for change in evidence),
     )  # fmt: skip
     return replace(one, **chance.choice(changes))
 

@@ -102,9 +102,9 @@ def of_a_set(folder: Path, convention: str = "xywh_px", **record: Any) -> str | 
     (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     found = [
         one
-        for held in sources["annotated"](folder / "rows.jsonl", convention=convention)
+        for held in sources["annotated"](folder / "rows.jsonl", convention=convention)  # type: ignore[call-arg]
         for one in split.examples(held)
-    ]  # type: ignore[call-arg]
+    ]
     assert reason(found[0]) is None
     return reason(found[1])
 
