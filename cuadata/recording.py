@@ -16,11 +16,11 @@ from typing import Any, Self
 
 from cuadata import __version__, image, privacy
 from cuadata.errors import DataError
-from cuadata.recordings import ink, recording_files, recording_lock
+from cuadata.recordings import ink, recording_files, recording_lines, recording_lock
 from cuadata.recordings.recording_files import Ending, Header, Line
-from cuadata.recordings.recording_reader import MAX_LINE, find, read, read_all, read_header
+from cuadata.recordings.recording_reader import find, read, read_all, read_header
 from cuadata.recordings.recording_versions import migrate
-from cuadata.schema import from_json, to_json
+from cuadata.schema import to_json
 from cuadata.seeing import pictures
 from cuadata.types import SCHEMA_VERSION, Action, Element, Image, Observation, Outcome, Size, Step, Task
 
@@ -103,28 +103,12 @@ def resume(folder: str | Path, *, take_over: bool = False) -> Writer:
     recording_lock.take(path, take_over=take_over)
     try:
         read_back = read(path, pictures=False)
-        _cut_torn_line(path / recording_files.STEPS, len(read_back.steps))
+        recording_lines.cut_torn(path / recording_files.STEPS, len(read_back.steps))
     except BaseException:
         recording_lock.release(path)
         raise
     last = read_back.steps[-1] if read_back.steps else None
     return Writer(path, header.id, count=last.index + 1 if last else 0, last_time=last.time if last else None)
-
-
-def _cut_torn_line(path: Path, whole: int) -> None:
-    """Cut a steps file after its whole lines, and end the last of them."""
-    data = path.read_bytes()
-    lines = data.split(b"\n")[:whole]
-    kept = b"".join(line + b"\n" for line in lines)
-    if kept == data:
-        return
-    with open(path, "r+b") as file:
-        file.truncate(min(len(kept), len(data)))
-        if len(kept) > len(data):  # the step is whole, only the end of its line was lost
-            file.seek(0, os.SEEK_END)
-            file.write(b"\n")
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +160,7 @@ class Writer:
                 elements=self._elements(step.observation.elements, place),
                 elements_after=None if step.after is None else self._elements(step.after.elements, place),
             )
-            text = _readable(line, place)
+            text = recording_lines.to_bytes(line, place)
             if self._new:
                 recording_files.sync_folder(self.path / recording_files.BLOBS)
             start = self._append(text + b"\n")
@@ -261,7 +245,11 @@ class Writer:
 
     def _sweep(self) -> None:
         """Delete the blobs that no stored step names."""
-        named = {path for line in _lines_of(self.path) for path in recording_files.blobs_of(self.path, line)}
+        named = {
+            path
+            for line in recording_lines.each(self.path / recording_files.STEPS)
+            for path in recording_files.blobs_of(self.path, line)
+        }
         for path in (self.path / recording_files.BLOBS).iterdir():
             if path not in named:
                 path.unlink()
@@ -380,11 +368,6 @@ class Writer:
         return start
 
 
-def _lines_of(path: Path) -> Iterator[Line]:
-    with open(path / recording_files.STEPS, "rb") as file:
-        yield from (from_json(text, Line) for text in file)
-
-
 def _masked(action: Action) -> Action:
     """The action with its address masked, where it has one."""
     return action if action.url is None else replace(action, url=privacy.mask_url(action.url))
@@ -400,15 +383,3 @@ def _measured(step: Step, place: str) -> Element | None:
     except image.BadImage as error:
         raise DataError(f"the picture cannot be stored: {error}", place=place) from error
     return replace(target, evidence=replace(target.evidence, spread=levels))
-
-
-def _readable(line: Line, place: str) -> bytes:
-    """The line as JSON, read back once: what cannot be read is never written. DataError names the field."""
-    try:
-        text = to_json(line)
-        from_json(text, Line)
-    except (ValueError, TypeError) as error:
-        raise DataError(f"the step cannot be stored: {error}", place=place) from error
-    if len(text) > MAX_LINE:
-        raise DataError(f"the step is {len(text)} bytes long, over the limit of {MAX_LINE}", place=place)
-    return text
