@@ -125,7 +125,7 @@ def measure(name: str, base: Path, rows: Path, batch: int, out: Path, *, tiny: b
     words = [sys.executable, "-m", "cuadata.train.sft", "--base", base, "--data", rows, "--out", out, "--preset", name]
     words += ["--batch", batch, "--accumulate", 1, "--steps", 2, "--format", "qwen25vl", "--force"]
     words += ["--no-bf16"] if tiny else []
-    run = subprocess.run([*map(str, words)], capture_output=True, text=True)
+    run = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
     if run.returncode:
         return {"preset": name, "batch": batch, "failed": run.stderr[-600:]}
     held = json.loads((out / "run.json").read_text())["gpu"] or {"name": "CPU", "peak_gib": None}
