@@ -9,7 +9,7 @@ asked for once more, so a reward must be a function of its row and answer. Text 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -51,7 +51,7 @@ def _by_row(value: Any, batch: Batch) -> bool:
 class Choice:
     """Chooses rows to try instead: those whose last group had spread or that were never tried first, ties at random."""
 
-    def __init__(self, rows: Sequence[Row], seed: int) -> None:
+    def __init__(self, rows: Any, seed: int) -> None:
         self.rows = rows
         self._ids: list[Any] = list(rows["id"]) if hasattr(rows, "column_names") else [row["id"] for row in rows]
         self._spread: dict[Any, bool] = {}
@@ -113,12 +113,8 @@ def trainer_class(kind: Any, rounds: int) -> Any:
                     groups + len(fresh.spread),
                 )
                 batch = replaced(batch, fresh)
-                batch = Batch(batch.rows, batch.drawn, batch.spread, self._everywhere(all(batch.spread)))
-            for name, value in (
-                ("flat_share", flat / groups), ("drawn_again", float(again)),
-                ("flat_left", batch.spread.count(False) / len(batch.spread)),
-            ):  # fmt: skip
-                self._metrics["train"][f"groups/{name}"].append(value)
+                batch = Batch(batch.rows, batch.drawn, batch.spread, _everywhere(self.accelerator, all(batch.spread)))
+            _tell(self._metrics["train"], batch, groups=groups, flat=flat, again=again)
             return batch
 
         def _once(self, rows: list[Row]) -> Batch:
@@ -134,13 +130,22 @@ def trainer_class(kind: Any, rounds: int) -> Any:
             weights = self.reward_weights.to(paid.device)
             rewards = (paid * weights).nansum(1)[start : start + len(rows)].view(-1, self.num_generations)
             spread = [bool(one) for one in rewards.max(1).values - rewards.min(1).values > 1e-9]
-            batch = Batch(list(rows), drawn, spread, self._everywhere(all(spread)))
+            batch = Batch(list(rows), drawn, spread, _everywhere(self.accelerator, all(spread)))
             self.choice.note(batch)
             return batch
 
-        def _everywhere(self, here: bool) -> bool:
-            import torch
-
-            return bool(self.accelerator.gather(torch.tensor([here], device=self.accelerator.device)).all())
-
     return Resampling
+
+
+def _everywhere(accelerator: Any, here: bool) -> bool:
+    """Whether something holds on every process."""
+    import torch
+
+    return bool(accelerator.gather(torch.tensor([here], device=accelerator.device)).all())
+
+
+def _tell(metrics: Any, batch: Batch, *, groups: int, flat: int, again: int) -> None:
+    """The same three figures that cuadata.learning.rollouts logs."""
+    metrics["groups/flat_share"].append(flat / groups)
+    metrics["groups/drawn_again"].append(float(again))
+    metrics["groups/flat_left"].append(batch.spread.count(False) / len(batch.spread))
