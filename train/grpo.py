@@ -3,8 +3,8 @@
 Text models answer a task's page in one plan; the plan is played in the environment and its named reward terms, weighted on
 the command line, are the reward. Groups without spread are drawn again from other tasks (see cuadata.learning.rollouts). Completions
 come from cuadata.learning.sampling, since plain `generate` spends its time launching kernels. Vision models go through TRL's own
-generation and the pure rewards of `cuadata list rewards`; RLOO (arXiv 2402.14740) likewise, on tasks too. There groups
-without spread are counted and not drawn again: choose the rows first with `cuadata select`, the difficulty filter.
+generation and the pure rewards of `cuadata list rewards`; RLOO (arXiv 2402.14740) likewise, on tasks too; their groups without
+spread are drawn again as well (cuadata.learning.resampling).
 A guard stops the run when KL, loss or gradient leave their band, and the last good adapter is kept.
 Left out: trust regions beyond clipping, value models, several GPUs for one model's generation.
 
@@ -25,38 +25,23 @@ import typer
 
 from cuadata import cli, registry
 from cuadata.errors import CallError, DataError
-from cuadata.learning import callbacks, plan_rewards, presets, reward_adapter, step_times, training, training_rows
+from cuadata.learning import (
+    callbacks,
+    plan_rewards,
+    presets,
+    resampling,
+    reward_adapter,
+    step_times,
+    training,
+    training_rows,
+)
 from cuadata.learning.answering import end_ids
-from cuadata.learning.rollouts import Groups, Scorer
+from cuadata.learning.rollouts import Groups, Scorer, paid, rollout
 from cuadata.learning.sampling import Sampler
 
 app = typer.Typer(add_completion=False)
 #: Rewards that need no label: what is trained on them adapts to the test inputs, and says so.
 TEST_TIME = {"region_consistency"}
-
-
-def rollout(groups: Groups, by_prompt: Mapping[str, Mapping[str, Any]], size: int) -> Callable[..., Any]:
-    """TRL's `rollout_func`: groups with spread, their tokens and log-probabilities, and the rewards already paid."""
-
-    def draw(prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
-        rows = [by_prompt[json.dumps(prompts[start])] for start in range(0, len(prompts), size)]
-        drawn = groups.draw(rows, size)
-        flat = [(group, place) for group in drawn for place in range(size)]
-        for name, value in groups.metrics(drawn).items():
-            trainer._metrics["train"][name].append(value)
-        return {
-            "prompt_ids": [list(group.row["prompt_ids"]) for group, _ in flat],
-            "completion_ids": [list(group.samples[place].ids) for group, place in flat],
-            "logprobs": [list(group.samples[place].logprobs) for group, place in flat],
-            "paid": [group.rewards[place] for group, place in flat],
-        }
-
-    return draw
-
-
-def paid(completions: Sequence[Any], paid: Sequence[float], **_: Any) -> list[float]:
-    """The rewards that the rollout already computed."""
-    return [float(value) for value in paid]
 
 
 def train_text(
@@ -95,22 +80,24 @@ def train_text(
 
 
 def train_generated(
-    loaded: training.Loaded, rows: Any, rewards: Sequence[Any], arguments: Any, *, peft: Any, watchers: Sequence[Any],
-    checkpoint: str | None = None,
+    loaded: training.Loaded, rows: Any, rewards: Sequence[Any], arguments: Any, *, peft: Any, rounds: int,
+    watchers: Sequence[Any], checkpoint: str | None = None,
 ) -> Any:  # fmt: skip
     """GRPO or RLOO with TRL's own generation, on a vision or a text model; returns the trainer, trained."""
     import trl
 
     kind = trl.RLOOTrainer if isinstance(arguments, trl.RLOOConfig) else trl.GRPOTrainer
-    trainer = kind(
+    trainer = resampling.trainer_class(kind, rounds)(
         model=loaded.model,
         reward_funcs=list(rewards),
         args=arguments,
         train_dataset=rows,
         processing_class=loaded.processor,
         peft_config=peft,
-        callbacks=[callbacks.attached(*watchers)],
     )
+    choice = trainer.choice = resampling.Choice(rows, arguments.seed + trainer.accelerator.process_index)
+    keep = callbacks.Keep("choice", choice.state, choice.restore, checkpoint)
+    trainer.add_callback(callbacks.attached(*watchers, keep))
     trainer.train(resume_from_checkpoint=checkpoint)
     return trainer
 
@@ -209,7 +196,7 @@ def grpo(
             training_rows.examples(data, "grounding", "train"), registry.formats[format], loaded
         )
         rewards = [reward_adapter.trl_adapter(name, format) for name in share]
-        trainer = train_generated(loaded, table, rewards, arguments, **common)
+        trainer = train_generated(loaded, table, rewards, arguments, rounds=rounds, **common)
     else:
         trainer = _on_tasks(loaded, rows, format, arguments, share, context, rounds, common)
     training.save(trainer, loaded, out)
@@ -237,7 +224,8 @@ def _on_tasks(
             arguments.reward_weights = None  # the rollout has weighed the terms
             return train_text(loaded, tasks, score, arguments, terms=share, context=context, rounds=rounds, **common)
         table = Dataset.from_list([{"prompt": row["prompt"], "id": row["id"]} for row in tasks])
-        return train_generated(loaded, table, plan_rewards.functions(score, tasks, share), arguments, **common)
+        paying = plan_rewards.functions(score, tasks, share)
+        return train_generated(loaded, table, paying, arguments, rounds=rounds, **common)
 
 
 if __name__ == "__main__":

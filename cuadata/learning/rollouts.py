@@ -8,6 +8,7 @@ TRL counts such groups but does not draw again).
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -175,3 +176,27 @@ class Groups:
 
     def _spend(self, part: str, seconds: float) -> None:
         self.tally.seconds[part] = self.tally.seconds.get(part, 0.0) + seconds
+
+
+def rollout(groups: Groups, by_prompt: Mapping[str, Mapping[str, Any]], size: int) -> Callable[..., Any]:
+    """TRL's `rollout_func`: groups with spread, their tokens and log-probabilities, and the rewards already paid."""
+
+    def draw(prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
+        rows = [by_prompt[json.dumps(prompts[start])] for start in range(0, len(prompts), size)]
+        drawn = groups.draw(rows, size)
+        flat = [(group, place) for group in drawn for place in range(size)]
+        for name, value in groups.metrics(drawn).items():
+            trainer._metrics["train"][name].append(value)
+        return {
+            "prompt_ids": [list(group.row["prompt_ids"]) for group, _ in flat],
+            "completion_ids": [list(group.samples[place].ids) for group, place in flat],
+            "logprobs": [list(group.samples[place].logprobs) for group, place in flat],
+            "paid": [group.rewards[place] for group, place in flat],
+        }
+
+    return draw
+
+
+def paid(completions: Sequence[Any], paid: Sequence[float], **_: Any) -> list[float]:
+    """The rewards that the rollout already computed."""
+    return [float(value) for value in paid]

@@ -171,10 +171,20 @@ def record(
         "dataset_sha256": dataset_hash(data) if data and data.exists() else None,
         "versions": {name: importlib.metadata.version(name) for name in names},
         **more,
+        "gpu": _gpu(),
         "processor": {"class": type(loaded.processor).__name__, "pixels": pixel_bounds(loaded.processor)},
     }
     out.mkdir(parents=True, exist_ok=True)
     (out / "run.json").write_text(json.dumps(held, indent=2, default=str) + "\n")
+
+
+def _gpu() -> dict[str, Any] | None:
+    """Name of the GPU and the most that this process held on it, GiB; None on a CPU."""
+    import torch
+
+    if not cuda():
+        return None
+    return {"name": torch.cuda.get_device_name(), "peak_gib": round(torch.cuda.max_memory_allocated() / 2**30, 2)}
 
 
 def save(trainer: Any, loaded: Loaded, out: Path) -> None:
