@@ -22,8 +22,7 @@ globalThis.cuadata.scene ??= (() => {
     if (held) return held;
     const up = place(flatParent(e));
     const style = boxes.styleOf(e);
-    const loose = style.position === "absolute" || style.position === "fixed";
-    held = { clip: up.inner, sure: loose ? ALL : up.innerSure, odd: up.odd || e.inert === true || bends(style) };
+    held = { clip: up.inner, sure: clipOf(e, style, up), odd: up.odd || e.inert === true || bends(style) };
     const left = isCut(style) ? leftOver(e, style) : ALL;
     held.odd ||= left === null;
     held.clip = common(held.clip, left ?? ALL);
@@ -39,6 +38,14 @@ globalThis.cuadata.scene ??= (() => {
     }
     places.set(e, held);
     return held;
+  };
+  /** What the boxes around an element leave of it for certain: one that is positioned is clipped by its holder and what holds that. */
+  const clipOf = (e, style, up) => {
+    if (style.position === "fixed") return ALL;
+    if (style.position !== "absolute") return up.innerSure;
+    let holder = flatParent(e);
+    while (holder && boxes.styleOf(holder).position === "static") holder = flatParent(holder);
+    return place(holder).innerSure;
   };
   /** Whether a style turns or cuts a box so that its rectangle does not tell where it is hit, or puts it under its parents. */
   const bends = (style) => {
