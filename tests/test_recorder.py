@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +189,33 @@ def test_an_instruction_is_asked_for(tmp_path: Path) -> None:
     script.write_text("pass\n")
     with pytest.raises(CallError, match="--instruction"):
         recorder.record("<p>x", tmp_path / "out", script=script)
+
+
+@pytest.mark.browser
+def test_two_recorders_called_for_one_folder(tmp_path: Path) -> None:
+    """The second is refused while the first records, with who holds the folder, before it so much as looks for a browser."""
+    script, done = tmp_path / "slow.py", tmp_path / "refused"
+    script.write_text(
+        "import pathlib, time\npage = globals()['page']\npage.get_by_role('button').click()\n"
+        f"while not pathlib.Path({str(done)!r}).exists():\n    time.sleep(0.05)\npage.get_by_role('button').click()\n"
+    )
+    site, out = tmp_path / "page.html", tmp_path / "out"
+    site.write_text("<!doctype html><button onclick='this.textContent += 1'>More</button>")
+    call = [sys.executable, "-m", "cuadata.cli", "record", str(site), "--out", str(out), "--instruction", "Press"]
+    no_browser = {**os.environ, "CUADATA_CHROMIUM": str(tmp_path / "none")}
+    with subprocess.Popen([*call, "--script", str(script)], stderr=subprocess.PIPE, text=True) as first:
+        try:
+            while not (out / "steps.jsonl").exists() and first.poll() is None:
+                time.sleep(0.05)
+            for way in (["--script", str(script)], ["--headless"]):
+                second = subprocess.run(
+                    [*call, *way], capture_output=True, text=True, check=False, timeout=120, env=no_browser
+                )
+                assert second.returncode == 1
+                assert f"process {first.pid}" in second.stderr and "begins in a folder of its own" in second.stderr
+        finally:
+            done.touch()
+        _, said = first.communicate(timeout=120)
+    assert first.returncode == 0, said
+    held = recording.read(out)
+    assert len(held.steps) == 2 and held.outcome.ended != "interrupted" and held.notes == ()

@@ -89,10 +89,21 @@ globalThis.cuadata.boxes ??= (() => {
 
   // --- boxes ------------------------------------------------------------------------------------------------------------
   const areaOf = (r) => r.width * r.height;
+  let read = new Map(); // element -> its client rects, read once a round
+  const lying = (e) => {
+    let held = read.get(e);
+    if (!held) read.set(e, (held = $.rects(e)));
+    return held;
+  };
+  /** The box around all rects of an element. */
+  const bounds = (e) => {
+    const held = read.get(e);
+    return held?.length === 1 ? held[0] : $.box(e);
+  };
   /** Rects of an element; those of what it holds where it has no box of its own: [rects, borrowed]. */
   const rectsOf = (e, tag, style) => {
     const own = [];
-    for (const r of $.rects(e)) if (r.width >= 0.5 && r.height >= 0.5) own.push(r);
+    for (const r of lying(e)) if (r.width >= 0.5 && r.height >= 0.5) own.push(r);
     if (own.length) return [own, false];
     if (tag === "area") return [areaRects(e), false];
     const held = [];
@@ -224,9 +235,10 @@ globalThis.cuadata.boxes ??= (() => {
   };
 
   return {
-    styleOf, colour, alpha, context, over, canvas, slants, areaOf, rectsOf, imageOf, grid, fills, doubt,
+    styleOf, colour, alpha, context, over, canvas, slants, areaOf, lying, bounds, rectsOf, imageOf, grid, fills, doubt,
     newRound: (known) => {
       contexts = new Map();
+      read = new Map();
       styles = known;
     },
   };

@@ -145,8 +145,8 @@ globalThis.cuadata.measure ??= (() => {
     return {
       id: serial(e), tag, acts: work.acts, text: textOf(e, tag, work.style), attributes: attributesOf(e), locator: locator(e),
       entered: enteredIn(e, tag),
-      box: boxOf(tag === "area" && work.rects.length ? work.rects[0] : work.borrowed ? unionOf(work.rects) : $.box(e)),
-      boxed: work.rects.length > 0 || $.rects(e).length > 0,
+      box: boxOf(tag === "area" && work.rects.length ? work.rects[0] : work.borrowed ? unionOf(work.rects) : boxes.bounds(e)),
+      boxed: work.rects.length > 0 || boxes.lying(e).length > 0,
       rects: work.rects.slice(0, 32).map(boxOf), point: work.point?.map(round) ?? null,
       seen: round(work.seen ?? 0), hit: round(work.hit ?? 0), inView: round(work.inView),
       clipped: round(work.clipped ?? 0), covered: round(work.covered ?? 0),

@@ -88,6 +88,13 @@ globalThis.cuadata.paint ??= (() => {
     return [most * context(e).opacity, doubt];
   };
 
+  /** As `paintOf`, with what a generated box of the element paints at a point, which may lie outside of its own. */
+  const paintAt = (h, x, y) => {
+    const own = paintOf(h);
+    const generated = scene.generatedBoxes().some((g) => g.e === h && g.lies && lies(g, x, y)) ? pseudoPaint(h) : [0, ""];
+    return generated[0] > own[0] ? generated : own;
+  };
+
   /** The roots from an element's own outwards, each with the element that stands for it there. */
   const rootsOf = (e) => {
     const chain = [];
@@ -111,7 +118,7 @@ globalThis.cuadata.paint ??= (() => {
         }
         if (counted.has(h) || inside(h, e)) continue;
         counted.add(h);
-        const [cover, why] = inside(stands, h) ? pseudoPaint(h) : paintOf(h);
+        const [cover, why] = inside(stands, h) ? pseudoPaint(h) : paintAt(h, x, y);
         if (cover > 0.02 || why) who ??= h;
         doubt ||= why;
         clear *= 1 - cover;

@@ -22,8 +22,7 @@ globalThis.cuadata.scene ??= (() => {
     if (held) return held;
     const up = place(flatParent(e));
     const style = boxes.styleOf(e);
-    const loose = style.position === "absolute" || style.position === "fixed";
-    held = { clip: up.inner, sure: loose ? ALL : up.innerSure, odd: up.odd || e.inert === true || bends(style) };
+    held = { clip: up.inner, sure: clipOf(e, style, up), odd: up.odd || e.inert === true || bends(style) };
     const left = isCut(style) ? leftOver(e, style) : ALL;
     held.odd ||= left === null;
     held.clip = common(held.clip, left ?? ALL);
@@ -40,6 +39,14 @@ globalThis.cuadata.scene ??= (() => {
     places.set(e, held);
     return held;
   };
+  /** What the boxes around an element leave of it for certain: one that is positioned is clipped by its holder and what holds that. */
+  const clipOf = (e, style, up) => {
+    if (style.position === "fixed") return ALL;
+    if (style.position !== "absolute") return up.innerSure;
+    let holder = flatParent(e);
+    while (holder && boxes.styleOf(holder).position === "static") holder = flatParent(holder);
+    return place(holder).innerSure;
+  };
   /** Whether a style turns or cuts a box so that its rectangle does not tell where it is hit, or puts it under its parents. */
   const bends = (style) => {
     if (style.rotate !== "none" || style.offsetPath !== "none") return true;
@@ -51,7 +58,7 @@ globalThis.cuadata.scene ??= (() => {
   const isCut = (style) => style.clipPath !== "none" || style.clip !== "auto";
   /** What `clip` or an inset `clip-path` without round corners leaves of a box; null for other shapes. */
   const leftOver = (e, style) => {
-    const r = $.box(e);
+    const r = boxes.bounds(e);
     const scale = e.offsetWidth ? r.width / e.offsetWidth : 0;
     const inset = style.clipPath.match(/^inset\(([^()]*)\)$/)?.[1];
     if (style.clipPath !== "none" && (!inset || /round/.test(inset)) || !scale) return null;
@@ -70,7 +77,7 @@ globalThis.cuadata.scene ??= (() => {
   const common = (a, b) => [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
   /** Where a box shows what it holds. */
   const paddingBox = (e) => {
-    const r = $.box(e);
+    const r = boxes.bounds(e);
     const scale = e.offsetWidth ? r.width / e.offsetWidth : 1;
     const left = r.left + e.clientLeft * scale, top = r.top + e.clientTop * scale;
     return [left, top, left + e.clientWidth * scale, top + e.clientHeight * scale];
@@ -95,27 +102,29 @@ globalThis.cuadata.scene ??= (() => {
     const range = document.createRange();
     for (const [e, style] of [[document.body, null], ...visited]) {
       if (!e) continue;
+      const box = sides(boxes.bounds(e));
       if (style && style.display !== "contents")
-        if (style.display === "inline") for (const r of $.rects(e)) put(e, "box", sides(r));
-        else put(e, "box", sides($.box(e)));
-      for (const node of strayTexts(e, style)) {
-        range.selectNodeContents(node);
-        for (const r of range.getClientRects()) put(e, "text", sides(r));
-      }
+        if (style.display === "inline") for (const r of boxes.lying(e)) put(e, "box", sides(r));
+        else put(e, "box", box);
+      // Text runs down and aside from where its box begins.
+      if (box[1] < innerHeight + BAND) putTexts(e, style, box, range);
     }
     for (const one of generatedBoxes()) if (one.lies) put(one.e, "generated", one.box ?? ALL, one.box === null);
     // The pale sheet behind a modal dialog is nobody's box.
     for (const e of document.querySelectorAll(":modal")) put(e, "generated", ALL);
   };
-  /** The text nodes of an element that may lie elsewhere than in its box, or over what it holds. */
-  const strayTexts = (e, style) => {
+  /** Puts the text of an element that lies elsewhere than in its box, or over what it holds. */
+  const putTexts = (e, style, box, range) => {
     const shadow = cuadata.shadowOf(e);
-    const held = shadow ? [...$.children(e), ...shadow.childNodes] : $.children(e);
-    if (!held.length || (!shadow && style && !$.first(e) && isRoomy(e, style))) return [];
-    return [...held].filter((node) => node.nodeType === 3 && /\S/.test(node.data));
+    const alone = !shadow && style && !$.first(e);
+    if (alone && style.display === "inline") return;
+    for (const held of shadow ? [e, shadow] : [e])
+      for (const node of $.children(held)) {
+        if (node.nodeType !== 3 || !/\S/.test(node.data)) continue;
+        range.selectNodeContents(node);
+        for (const r of range.getClientRects()) if (!alone || !holdsBox(box, sides(r))) put(e, "text", sides(r));
+      }
   };
-  const isRoomy = (e, style) =>
-    style.display === "inline" || (e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight && !style.textIndent.startsWith("-"));
   /** What an entry shows at most, whether its rectangle is not its shape, and whether it is there at all; looked up when asked for. */
   const look = (entry) => {
     if (entry.shown) return entry;
@@ -141,11 +150,31 @@ globalThis.cuadata.scene ??= (() => {
   };
 
   // --- generated boxes --------------------------------------------------------------------------------------------------
+  const told = new WeakMap(); // sheet -> [how many rules it has, whether one of them is for generated boxes]
+  /** Whether a style sheet of a root may make generated boxes: asking each element for its own costs as much as a hit test. */
+  const generates = (root) => [...root.styleSheets, ...root.adoptedStyleSheets].some(sheetGenerates);
+  const sheetGenerates = (sheet) => {
+    let rules;
+    try {
+      rules = sheet.cssRules;
+    } catch {
+      return true; // Of another site: it may hold anything.
+    }
+    const held = told.get(sheet);
+    if (held?.[0] === rules.length) return held[1];
+    const found = [...rules].some(ruleGenerates);
+    told.set(sheet, [rules.length, found]);
+    return found;
+  };
+  const ruleGenerates = (rule) =>
+    /:(before|after)\b/i.test(rule.selectorText ?? "") ||
+    [...(rule.cssRules ?? [])].some(ruleGenerates) ||
+    (rule instanceof CSSImportRule && rule.styleSheet !== null && sheetGenerates(rule.styleSheet));
   /** [{e, which, style, box: where it lies, null where that is not known, lies: whether it may lie outside its element}]. */
   const generatedBoxes = () => {
     if (generated) return generated;
     generated = [];
-    for (const [e] of visited ?? [])
+    for (const [e] of visited && cuadata.rootsNow().some(generates) ? visited : [])
       for (const which of ["::before", "::after"]) {
         const style = getComputedStyle(e, which);
         if (style.content === "none" || style.content === "normal" || style.visibility !== "visible") continue;
@@ -157,7 +186,7 @@ globalThis.cuadata.scene ??= (() => {
   /** [left, top, right, bottom] of a generated box: used values lie in the box that holds it; null where that is not known. */
   const generatedBox = (host, style) => {
     if (style.transform !== "none" || style.position === "fixed") return null;
-    if (style.position !== "absolute") return style.float === "none" && !/-/.test(style.margin) ? sides($.box(host)) : null;
+    if (style.position !== "absolute") return style.float === "none" && !/-/.test(style.margin) ? sides(boxes.bounds(host)) : null;
     let holder = host;
     while (holder && !holds(boxes.styleOf(holder))) holder = flatParent(holder);
     const px = (...names) => names.reduce((sum, name) => sum + Number.parseFloat(style[name]), 0);
@@ -165,7 +194,7 @@ globalThis.cuadata.scene ??= (() => {
     const wide = px("width", ...(whole ? [] : ["paddingLeft", "paddingRight", "borderLeftWidth", "borderRightWidth"]));
     const high = px("height", ...(whole ? [] : ["paddingTop", "paddingBottom", "borderTopWidth", "borderBottomWidth"]));
     if (!holder?.offsetWidth || Number.isNaN(wide + high + px("left", "top", "marginLeft", "marginTop"))) return null;
-    const r = $.box(holder);
+    const r = boxes.bounds(holder);
     const scale = r.width / holder.offsetWidth;
     const left = r.left + scale * (holder.clientLeft + px("left", "marginLeft"));
     const top = r.top + scale * (holder.clientTop + px("top", "marginTop"));
@@ -271,7 +300,7 @@ globalThis.cuadata.scene ??= (() => {
   const crossed = (e) => {
     if (!visited) return true;
     if (!bands) build();
-    return !spans.get(e) || crossing(e, sides($.box(e)), new Set()).foreign.size > 0;
+    return !spans.get(e) || crossing(e, sides(boxes.bounds(e)), new Set()).foreign.size > 0;
   };
 
   return {

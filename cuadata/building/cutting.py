@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from cuadata import __version__, geometry, schema, split
 from cuadata.building import inputs, packing
@@ -18,8 +18,9 @@ from cuadata.judging import gating, judging
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Chunk, Example, Target, TaskRow, Transition, Verdict
 from cuadata.splitting.examples import SEED_BLOCK
-from cuadata.types import SCHEMA_VERSION, Point, Size, Trajectory
+from cuadata.types import SCHEMA_VERSION, Action, Point, Size, Trajectory
 
+H = TypeVar("H", Example, Target, Action)
 _NOT_INPUT = frozenset({"reason", "done", "infeasible"})
 
 
@@ -249,20 +250,27 @@ class _Trajectory:
 
 def _writable(example: Example, *, clip: bool) -> Example:
     """The row without NaN and infinities, which JSON has no word for; `clip`: its boxes end where the picture does."""
-    action, size = example.action, Size(example.viewport_width, example.viewport_height)
+    size = Size(example.viewport_width, example.viewport_height)
 
     def of(target: Target) -> Target:
         box = target.bbox if target.bbox is not None and geometry.finite(target.bbox) else None
         if box is not None and clip:
             box = geometry.clip(box, size) or box
-        return replace(target, bbox=box, point=_finite(target.point))
+        return _changed(target, bbox=box, point=_finite(target.point))
 
-    return replace(
+    return _changed(
         example,
-        action=replace(action, point=_finite(action.point), end=_finite(action.end)),
+        action=_changed(example.action, point=_finite(example.action.point), end=_finite(example.action.end)),
         target=of(example.target) if example.target is not None else None,
         references=tuple(map(of, example.references)),
     )
+
+
+def _changed(held: H, **values: Any) -> H:
+    """As `dataclasses.replace`; the same object where nothing differs, as nearly always: a copy costs as much as a gate."""
+    if all(getattr(held, name) == value for name, value in values.items()):
+        return held
+    return replace(held, **values)
 
 
 def _finite(point: Point | None) -> Point | None:

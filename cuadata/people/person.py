@@ -124,8 +124,10 @@ def start(
 ) -> Person:
     """Open a page for a person, and record what they do into the new folder OUT from then on.
 
-    The browser is fresh, without cookies and logins, unless `profile` names a profile's folder.
+    The browser is fresh, without cookies and logins, unless `profile` names a profile's folder. DataError where OUT is there
+    already.
     """
+    recording.check_free(out)
     task = page if isinstance(page, Task) else None
     address, server = browser.serve(page, root)
     opened = browser.open(
