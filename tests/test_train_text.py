@@ -178,16 +178,15 @@ def test_the_reward_of_a_bandit_rises(algorithm: str, qwen2: Path, tmp_path: Pat
         gradient_checkpointing=False, lr_scheduler_type="constant",
     )  # fmt: skip
     common: dict[str, Any] = {
+        "rounds": 1,
         "peft": training.lora("all-linear", rank=8, alpha=16),
         "watchers": [callbacks.Journal(tmp_path / "log.jsonl"), callbacks.Band(tmp_path, max_kl=100, max_loss=100)],
     }
     if algorithm == "grpo":
-        grpo.train_text(loaded, rows, lower, arguments, terms={"exact": 1.0}, context=256, rounds=1, **common)
+        grpo.train_text(loaded, rows, lower, arguments, terms={"exact": 1.0}, context=256, **common)
     else:
         table = Dataset.from_list([{"prompt": row["prompt"], "id": row["id"]} for row in rows])
-        grpo.train_generated(
-            loaded, table, plan_rewards.functions(lower, rows, {"exact": 1.0}), arguments, **common
-        )  # fmt: skip
+        grpo.train_generated(loaded, table, plan_rewards.functions(lower, rows, {"exact": 1.0}), arguments, **common)
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     rewards = [entry["reward"] for entry in log if "reward" in entry]
     assert len(rewards) == 15
