@@ -29,7 +29,7 @@ class Sensitive:
 
 def in_example(example: Example) -> list[Sensitive]:
     """What is found in an example; its picture is not looked at."""
-    if example.action.type == "type":
+    if example.action.type == "type" and _types_a_secret(example):
         return list(in_row(_plain(example)))
     if privacy.surely_none("\n".join(_all_texts(example))):
         return []
@@ -37,9 +37,21 @@ def in_example(example: Example) -> list[Sensitive]:
     return [
         Sensitive(kind=found.kind, place=place, text=found.text)
         for place, text in _texts(example, "")
+        if not privacy.surely_none(text)
         for found in _found(text)
         if found.kind not in made_up
     ]
+
+
+def _types_a_secret(example: Example) -> bool:
+    """Whether its action types a text into a field for a secret; see `typed_secret`."""
+    action, target = example.action, example.target
+    if target is None:
+        return False
+    way = {"css": target.locator.css} if target.locator is not None else None
+    named = {"name": target.name, "text": target.text, "locator": way}
+    row = {"action": {"type": action.type, "text": action.text}, "target": named, "seed_block": example.seed_block}
+    return typed_secret(row) is not None
 
 
 def _all_texts(record: Any) -> list[str]:
