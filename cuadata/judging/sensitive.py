@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -31,13 +31,15 @@ def in_example(example: Example) -> list[Sensitive]:
     """What is found in an example; its picture is not looked at."""
     if example.action.type == "type" and _types_a_secret(example):
         return list(in_row(_plain(example)))
-    if privacy.surely_none("\n".join(_all_texts(example))):
+    new = [text for text in _all_texts(example) if text not in _clean]
+    if privacy.surely_none("\n".join(new)):
+        _remember(new)
         return []
     made_up = _made_up(example.seed_block)
     return [
         Sensitive(kind=found.kind, place=place, text=found.text)
         for place, text in _texts(example, "")
-        if not privacy.surely_none(text)
+        if text not in _clean
         for found in _found(text)
         if found.kind not in made_up
     ]
@@ -88,8 +90,23 @@ def _made_up(seed_block: str | None) -> tuple[str, ...]:
     return _BY_WORD if seed_block else ()
 
 
-#: Addresses, selectors and names stand in row after row.
-_found = functools.lru_cache(maxsize=8192)(privacy.find)
+#: Addresses, selectors and names stand in row after row: texts in which nothing is found are remembered, while they are few.
+_clean: set[str] = set()
+_MOST_CLEAN = 16384
+_LONGEST_CLEAN = 1024
+
+
+def _remember(texts: Iterable[str]) -> None:
+    if len(_clean) > _MOST_CLEAN:
+        _clean.clear()
+    _clean.update(text for text in texts if len(text) <= _LONGEST_CLEAN)
+
+
+def _found(text: str) -> tuple[privacy.Finding, ...]:
+    if privacy.surely_none(text):
+        _remember((text,))
+        return ()
+    return privacy.find(text)
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
