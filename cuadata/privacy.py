@@ -109,7 +109,7 @@ _PHONE_BYTES: Final = bytes(48 if 48 <= n <= 57 else 45 if chr(n) in " .-" else 
 _RANDOM_RUN: Final = re.compile(r"[A-Za-z0-9_+-]{28,}")
 #: Digits beyond ASCII, and the letters beyond it that patterns take for `i`, `k` and `s`.
 _BEYOND_ASCII: Final = re.compile("(?![0-9])\\d|[\u0130\u0131\u017f\u212a]")
-_NOT_ASCII: Final = re.compile("[^\0-\x7f]+")
+_ASCII: Final = bytes(range(128))
 #: Words without which none of the detectors that go by words finds anything; of the second kind only beside a "=".
 _WORDS: Final = ("@", "%40", "-----begin", "bearer", "basic", "pass", "pwd")
 _CODE_WORDS: Final = (" code", "-code", " passcode", "-passcode", " pin", "-pin", "otp", " is your ")
@@ -129,9 +129,10 @@ def surely_none(text: str) -> bool:
     low = text.lower()
     if _holds(low, _WORDS) or ("=" in low and _holds(low, _QUERY_WORDS)):
         return False
-    if not text.isascii() and _BEYOND_ASCII.search("".join(_NOT_ASCII.findall(text))):
-        return False
     data = text.encode("utf-8", "surrogatepass")
+    beyond = "" if text.isascii() else data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if beyond and _BEYOND_ASCII.search(beyond):
+        return False
     digits = data.translate(_HEAD_BYTES, b" .()-")
     if b"0000" in digits and (_holds(low, _CODE_WORDS) or (b"00000000" in digits and _may_be_numbers(data))):
         return False

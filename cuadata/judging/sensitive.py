@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -92,19 +92,21 @@ def _made_up(seed_block: str | None) -> tuple[str, ...]:
 
 #: Addresses, selectors and names stand in row after row: texts in which nothing is found are remembered, while they are few.
 _clean: set[str] = set()
-_MOST_CLEAN = 16384
-_LONGEST_CLEAN = 1024
+#: How many texts are remembered, and how long those of one row may be together, characters.
+_MOST_CLEAN, _LONGEST_CLEAN = 16384, 4096
 
 
-def _remember(texts: Iterable[str]) -> None:
+def _remember(texts: Sequence[str]) -> None:
+    if sum(map(len, texts)) > _LONGEST_CLEAN:
+        return
     if len(_clean) > _MOST_CLEAN:
         _clean.clear()
-    _clean.update(text for text in texts if len(text) <= _LONGEST_CLEAN)
+    _clean.update(texts)
 
 
 def _found(text: str) -> tuple[privacy.Finding, ...]:
     if privacy.surely_none(text):
-        _remember((text,))
+        _remember([text])
         return ()
     return privacy.find(text)
 

@@ -135,7 +135,7 @@ def answers(noun: Noun, element: Element) -> bool:
     """Whether a description fits an element: its role, and a text of it that is the name or holds its words."""
     if noun.roles and element.role not in noun.roles:
         return False
-    if not noun.name:
+    if not noun.name or noun.name == normal(element.name):
         return True
     said = spoken(element)
     if noun.name in said or (noun.whole and noun.whole in said):
