@@ -145,7 +145,9 @@ def surely_none(text: str) -> bool:
 
 def _may_be_numbers(data: bytes) -> bool:
     """Whether eight digits near each other may be a telephone number, with "+" or as 000 000-0000, or a card's 13 or more."""
-    return b"+" in data or b"000-0000" in data.translate(_PHONE_BYTES) or b"0" * 13 in data.translate(_HEAD_BYTES, b" -")
+    return (
+        b"+" in data or b"000-0000" in data.translate(_PHONE_BYTES) or b"0" * 13 in data.translate(_HEAD_BYTES, b" -")
+    )
 
 
 def _may_be_random(run: str) -> bool:
