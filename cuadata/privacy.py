@@ -100,40 +100,59 @@ def find(text: str) -> tuple[Finding, ...]:
     return _found(text) if len(text) < _REMEMBERED else _found.__wrapped__(text)
 
 
-#: Bytes as the scans of `surely_none` see them: an `a` for what keys are made of, `A` and `0` for capitals and digits.
+#: Bytes as the scans of `surely_none` see them: an `a` for what keys are made of, `A` and `0` for capitals and digits, and a
+#: `-` for what stands between the digits of a telephone number.
 _RANDOM_BYTES: Final = bytes(97 if n < 128 and (chr(n).isalnum() or chr(n) in "_+-") else 32 for n in range(256))
 _KEY_BYTES: Final = bytes(97 if n >= 128 or chr(n).isalnum() or chr(n) in "_+/=.-" else 32 for n in range(256))
 _HEAD_BYTES: Final = bytes(65 if 65 <= n <= 90 else 48 if 48 <= n <= 57 else 32 for n in range(256))
+_PHONE_BYTES: Final = bytes(48 if 48 <= n <= 57 else 45 if chr(n) in " .-" else 32 for n in range(256))
+_RANDOM_RUN: Final = re.compile(r"[A-Za-z0-9_+-]{28,}")
 #: Digits beyond ASCII, and the letters beyond it that patterns take for `i`, `k` and `s`.
 _BEYOND_ASCII: Final = re.compile("(?![0-9])\\d|[\u0130\u0131\u017f\u212a]")
+_ASCII: Final = bytes(range(128))
 #: Words without which none of the detectors that go by words finds anything; of the second kind only beside a "=".
 _WORDS: Final = ("@", "%40", "-----begin", "bearer", "basic", "pass", "pwd")
-_CODE_WORDS: Final = ("code", "pin", "otp")
+_CODE_WORDS: Final = (" code", "-code", " passcode", "-passcode", " pin", "-pin", "otp", " is your ")
 _QUERY_WORDS: Final = ("token", "jwt", "key", "secret", "otp", "auth", "session", "sid", "sig", "credential")
-_PREFIXES: Final = ("sk_", "rk_", "pk_", "sk-", "gh", "glpat-", "hf_", "akia", "asia", "aiza", "xox", "ya29.", "npm_", "pypi-",
-                    "sg.", "eyj")  # fmt: skip
+_PREFIXES: Final = ("k_live_", "k_test_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "akia",
+                    "asia", "aiza", "xox", "ya29.", "npm_", "pypi-", "sg.", "eyj")  # fmt: skip
 
 
 def surely_none(text: str) -> bool:
     """Whether a few scans show that `find` finds nothing in a text, or in any part of it; false says nothing.
 
-    Every detector needs one of these: a word of its own, eight digits close to each other (four beside a word for codes),
-    the head of an IBAN, or a run of 14 characters as keys have them, with an issuer's prefix or twice as long.
+    Every detector needs one of these: a word of its own, the digits of a card or a telephone number (four beside a word for
+    codes), the head of an IBAN, or a run of 14 characters as keys have them, with an issuer's prefix or twice as long. A
+    browser's version and the name of a recording look like the last three at a glance and stand in every row, so what is
+    suspicious is looked at once more.
     """
     low = text.lower()
     if _holds(low, _WORDS) or ("=" in low and _holds(low, _QUERY_WORDS)):
         return False
-    if not text.isascii() and _BEYOND_ASCII.search(text):
-        return False
     data = text.encode("utf-8", "surrogatepass")
+    beyond = "" if text.isascii() else data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if beyond and _BEYOND_ASCII.search(beyond):
+        return False
     digits = data.translate(_HEAD_BYTES, b" .()-")
-    if b"0000" in digits and (b"00000000" in digits or _holds(low, _CODE_WORDS)):
+    if b"0000" in digits and (_holds(low, _CODE_WORDS) or (b"00000000" in digits and _may_be_numbers(data))):
         return False
     if b"AA00" in data.translate(_HEAD_BYTES):
         return False
-    if b"a" * 28 in data.translate(_RANDOM_BYTES):
+    if b"a" * 28 in data.translate(_RANDOM_BYTES) and any(map(_may_be_random, _RANDOM_RUN.findall(text))):
         return False
     return b"a" * 14 not in data.translate(_KEY_BYTES) or not _holds(low, _PREFIXES)
+
+
+def _may_be_numbers(data: bytes) -> bool:
+    """Whether eight digits near each other may be a telephone number, with "+" or as 000 000-0000, or a card's 13 or more."""
+    return (
+        b"+" in data or b"000-0000" in data.translate(_PHONE_BYTES) or b"0" * 13 in data.translate(_HEAD_BYTES, b" -")
+    )
+
+
+def _may_be_random(run: str) -> bool:
+    """Whether a part of this run may be of a key's make: three digits, three capitals and three small letters at least."""
+    return min(_make(run)) >= 3
 
 
 def _holds(text: str, words: tuple[str, ...]) -> bool:
@@ -233,8 +252,12 @@ def _is_iban(text: str) -> bool:
 
 
 def _is_random(text: str) -> bool:
-    kinds = (sum(map(str.isdigit, text)), sum(map(str.isupper, text)), sum(map(str.islower, text)))
-    return min(kinds) >= 3 and entropy(text) >= ENTROPY
+    return min(_make(text)) >= 3 and entropy(text) >= ENTROPY
+
+
+def _make(text: str) -> tuple[int, int, int]:
+    """How many digits, capitals and small letters a text has."""
+    return sum(map(str.isdigit, text)), sum(map(str.isupper, text)), sum(map(str.islower, text))
 
 
 def entropy(text: str) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
@@ -39,4 +41,10 @@ def no_effect(candidate: Candidate, *, detours: bool = True) -> Verdict:
         return kept(_NAME, not_checked="the effect was not measured")
     if happened is None:
         return rejected(_NAME, "no_effect", keep="unsure", configs=_CONFIGS, why=step.effect.reason)
-    return kept(_NAME, kind=step.effect.kind, similarity=step.effect.similarity)
+    return _kept_with(step.effect.kind, step.effect.similarity)
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _kept_with(kind: str, similarity: float | None) -> Verdict:
+    """The usual verdict; kept, since most effects are of a few kinds and many pictures change in no way or wholly."""
+    return kept(_NAME, kind=kind, similarity=similarity)

@@ -45,7 +45,7 @@ def instruction_mismatch(candidate: Candidate) -> Verdict:
 
 def _names_another(noun: Noun, reading: Reading) -> bool:
     """Whether words without quotes, which may say how a thing looks, are the whole name of something that a person sees."""
-    return any(not noun.roles or one.role in noun.roles for one in reading.page.visible.called(noun.name))
+    return bool(reading.page.visible.called(noun.name, noun.roles))
 
 
 def _lost_words(candidate: Candidate) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
-from cuadata.judging.judging import kept, rejected
+from cuadata.judging.clearing import clears
+from cuadata.judging.judging import kept, provenance, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
 
@@ -20,11 +19,15 @@ def task_failed(candidate: Candidate, *, worth: float = 0.1) -> Verdict:
     passes; small payments, such as the 0.02 for a wrong radio button in the family `modal`, show no right step.
     """
     gate = "task_failed"
-    provenance = candidate.example.provenance
-    if "task_failed" not in provenance:
+    if not provenance(candidate, gate):
         return kept(gate)
-    held = json.loads(provenance)
-    paid = held.get("paid", 0.0)
-    if not held.get("task_failed") or paid >= worth:
+    paid = provenance(candidate, "paid") or 0.0
+    if isinstance(paid, (int, float)) and paid >= worth:
         return kept(gate, paid=paid)
     return rejected(gate, "task_failed", configs=IMITATED, paid=paid)
+
+
+@clears("task_failed")
+def nothing_told_of_a_failure(candidate: Candidate) -> bool:
+    """Its provenance does not speak of a failed task."""
+    return '"task_failed"' not in candidate.example.provenance

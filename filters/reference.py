@@ -92,6 +92,16 @@ def _shared_description(element: Element, reading: Reading) -> Verdict | None:
 
 
 @clears("reference")
-def refers_to_none(candidate: Candidate) -> bool:
-    """The row has no reference."""
-    return not candidate.example.references
+def plainly_named(candidate: Candidate) -> bool:
+    """The row has no reference; or one that is seen for sure and alone is called what the instruction says."""
+    references = candidate.example.references
+    if len(references) != 1:
+        return not references
+    reading = claims.read(candidate)
+    (element,), nouns, label = reading.references, reading.claim.phrase.references, references[0].bbox
+    if element is None or len(nouns) != 1 or not nouns[0].name or visibility.unseen(element) is not None:
+        return False
+    if element.evidence.unsure is not None or not (label is None or geometry.finite(label)):
+        return False
+    found = reading.page.visible.matching(nouns[0])
+    return len(found) == 1 and found[0] is element

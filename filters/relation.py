@@ -137,7 +137,10 @@ def _things(candidate: Candidate, reading: Reading, target: Thing, held: Sequenc
 
 @clears("relation")
 def plainly_alone(candidate: Candidate) -> bool:
-    """No relation is claimed; or one direction, in which the target lies, and no other that its description could mean."""
+    """No relation is claimed; or one direction, in which the target lies, and no other that its description could mean.
+
+    The gate tries no more rivals than are tried here: it leaves out labels of the reference and what lies in another one.
+    """
     reading = claims.read(candidate)
     claimed, own = reading.claim, reading.target
     if claimed.contradicts or not claimed.stated:
@@ -147,11 +150,14 @@ def plainly_alone(candidate: Candidate) -> bool:
     (stated,), (reference,) = claimed.stated, reading.references
     if own is None or own.bbox is None or reference is None or reference.bbox is None:
         return False
-    if relations.margins(stated.relation, [own.bbox], [reference.bbox])[0] < 0:
-        return False
     side, box = stated.relation, reference.bbox
-    others = (one.bbox for one in claims.meant(reading, own) if one is not own)
-    return all(other is None or _on_another_side(side, other, box) for other in others)
+    near = [own.bbox]
+    for one in claims.meant(reading, own):
+        other = one.bbox
+        if one is not own and one is not reference and other is not None and not _on_another_side(side, other, box):
+            near.append(other)
+    mine, *others = relations.margins(side, near, [box], nearest=stated.nearest)
+    return mine >= 0 and all(other <= -relations.MARGIN for other in others)
 
 
 def _on_another_side(side: Relation, box: BBox, reference: BBox) -> bool:

@@ -186,3 +186,13 @@ def test_what_is_said_out_of_politeness_names_nothing(said: str) -> None:
 def test_polite_words_in_quotes_are_names() -> None:
     assert phrases.read("Click on 'Yes, please'").target.name == "yes, please"
     assert phrases.read("Click 'I mean it' left of 'Could you'").references[0].name == "could you"
+
+
+def test_elements_of_a_role_are_found_before_and_after_all_were_gone_through() -> None:
+    from evidence import element
+
+    link, button = element(1, "link", "Help", 0, 0, 9, 9), element(2, "button", "HELP", 0, 20, 9, 9)
+    index = descriptions.Index([link, button])
+    assert index.called("help", frozenset(("button",))) == [button]
+    assert index.called("help") == [link, button]
+    assert index.called("help", frozenset(("button",))) == [button] and index.called("help", frozenset(("tab",))) == []

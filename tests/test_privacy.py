@@ -84,6 +84,9 @@ def test_masking_ends(text: str) -> None:
             st.text("0123456789 .()-+", min_size=3, max_size=20),
             st.from_regex(r"[A-Za-z0-9_+-]{10,40}", fullmatch=True),
             st.sampled_from(
+                ["156.0.8078.108", " code", "otp", "is your ", "sk_live_", "ghp_", "+1", "(212) ", "212-555 7788"]
+            ),
+            st.sampled_from(
                 [
                     "\u0661\u0662\u0663\u0664",
                     "s\u0131d=abcdefgh",
@@ -118,6 +121,10 @@ def test_scans_let_common_texts_pass() -> None:
         '{"recording": "t1000", "step": 12}',
         "div[data-id=row] > a.x",
         "Größe wählen",
+        # What a recorded step says of itself: a browser's version is no telephone number, `task_` no key's beginning.
+        '{"recording": "modal/0/oracle/seed0-sample0", "browser": "headless-shell 156.0.8078.108", "task_failed": true}',
+        '{"recording": "code_entry/0/oracle/seed0-sample0", "browser": "headless-shell 156.0.8078.108"}',
+        "code_entry-article-mint-slide",
     ):
         assert privacy.surely_none(text)
 
@@ -251,6 +258,21 @@ def test_passwords_and_codes_of_made_up_pages_stay_and_keys_do_not() -> None:
     ]
     keyed = publishing.example(1, instruction=_KEY, seed_block="entry/0")
     assert [one.kind for one in sensitive.in_example(keyed)] == ["api_key"]
+
+
+def test_what_is_typed_is_looked_at_as_in_a_row() -> None:
+    for name, text in (("Password", "hunter22"), ("City", "Oslo"), ("City", "call 212-555-7788"), ("Password", "****")):
+        target = Target(role="textbox", name=name, bbox=BBox(10, 10, 20, 10), point=Point(20.0, 15.0))
+        typed = publishing.example(1, action=Action(type="type", text=text), target=target)
+        assert sensitive.in_example(typed) == list(sensitive.in_row(sensitive._plain(typed)))
+
+
+def test_a_text_that_is_known_to_be_clean_hides_none_beside_it() -> None:
+    clean = publishing.example(1, instruction="Open the mail")
+    assert sensitive.in_example(clean) == sensitive.in_example(clean) == []
+    told = publishing.example(1, instruction="Open the mail", history=("wrote to bo@firma.de",))
+    for _ in range(2):
+        assert [one.place for one in sensitive.in_example(told)] == ["history"]
 
 
 def test_a_build_lets_a_kind_stay_where_it_is_told_to() -> None:

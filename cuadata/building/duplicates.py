@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -11,7 +10,7 @@ from typing import Any, Final, get_args
 
 from cuadata import image
 from cuadata.rows import Example
-from cuadata.types import Action, ActionType, BBox, Image, Point
+from cuadata.types import Action, ActionType, Image
 
 
 def key(example: Example) -> str:
@@ -22,15 +21,18 @@ def key(example: Example) -> str:
     are duplicates if their pictures show the same pixels, see `same_pixels`.
     """
     action, picture = example.action, example.image
+    point, end = action.point, action.end
     done = _of_the_action(action)
     # Clicks and their like hold nothing but None and empty tuples here: their text is at hand.
     said = (_BARE_TEXTS.get(done[0]) if done[1:] == _BARE else None) or f"{done}"
     box = example.target.bbox if example.target is not None else None
+    # `z` makes 0 of -0; what is no number stays what it is, for a gate to reject.
     whole = (
-        f"{picture.width}x{picture.height} {picture.phash}\n{' '.join(example.instruction.split())}\n"
-        f"{said} {_whole(action.point)} {_whole(action.end)}\n{'' if box is None else _whole_box(box)}"
+        f"{picture.width}x{picture.height} {picture.phash}\n{' '.join(example.instruction.split())}\n{said}\n"
+        f"{'' if point is None else f'{point.x:z.0f} {point.y:z.0f}'}\n{'' if end is None else f'{end.x:z.0f} {end.y:z.0f}'}\n"
+        f"{'' if box is None else f'{box.x:z.0f} {box.y:z.0f} {box.width:z.0f} {box.height:z.0f}'}"
     )
-    return hashlib.sha256(whole.encode()).hexdigest()[:32]
+    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 #: Everything that an action is, but for where, and for its element's number.
@@ -40,19 +42,6 @@ _of_the_action: Final = operator.attrgetter(
 #: The same of an action that is nothing but its type: without the type, and as text by type.
 _BARE: Final = _of_the_action(Action(type="click"))[1:]
 _BARE_TEXTS: Final = {kind: f"{(kind, *_BARE)}" for kind in get_args(ActionType)}
-
-
-def _whole(point: Point | None) -> tuple[float, float] | None:
-    return None if point is None else (_rounded(point.x), _rounded(point.y))
-
-
-def _whole_box(box: BBox) -> tuple[float, float, float, float]:
-    return _rounded(box.x), _rounded(box.y), _rounded(box.width), _rounded(box.height)
-
-
-def _rounded(number: float) -> float:
-    """What is no number stays what it is, for a gate to reject."""
-    return float(round(number)) if math.isfinite(number) else number
 
 
 def same_pixels(pictures: Sequence[Any]) -> list[list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -118,13 +119,17 @@ def _by_locator(locator: Locator, page: Observation) -> Element | None:
 def provenance(candidate: Candidate, name: str) -> Any:
     """One entry of the row's provenance; None where it has none or the text is no JSON object."""
     text = candidate.example.provenance
-    if f'"{name}"' not in text:
-        return None
+    return _entries(text).get(name) if f'"{name}"' in text else None
+
+
+@functools.lru_cache(maxsize=16)
+def _entries(text: str) -> Mapping[str, Any]:
+    """What a JSON object holds; kept for a while, since several gates ask for entries of one text."""
     try:
         held = json.loads(text)
     except ValueError:
-        return None
-    return held.get(name) if isinstance(held, dict) else None
+        return {}
+    return held if isinstance(held, dict) else {}
 
 
 def nothing_told(candidate: Candidate) -> bool:

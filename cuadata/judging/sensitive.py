@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -29,17 +29,31 @@ class Sensitive:
 
 def in_example(example: Example) -> list[Sensitive]:
     """What is found in an example; its picture is not looked at."""
-    if example.action.type == "type":
+    if example.action.type == "type" and _types_a_secret(example):
         return list(in_row(_plain(example)))
-    if privacy.surely_none("\n".join(_all_texts(example))):
+    new = [text for text in _all_texts(example) if text not in _clean]
+    if privacy.surely_none("\n".join(new)):
+        _remember(new)
         return []
     made_up = _made_up(example.seed_block)
     return [
         Sensitive(kind=found.kind, place=place, text=found.text)
         for place, text in _texts(example, "")
+        if text not in _clean
         for found in _found(text)
         if found.kind not in made_up
     ]
+
+
+def _types_a_secret(example: Example) -> bool:
+    """Whether its action types a text into a field for a secret; see `typed_secret`."""
+    action, target = example.action, example.target
+    if target is None:
+        return False
+    way = {"css": target.locator.css} if target.locator is not None else None
+    named = {"name": target.name, "text": target.text, "locator": way}
+    row = {"action": {"type": action.type, "text": action.text}, "target": named, "seed_block": example.seed_block}
+    return typed_secret(row) is not None
 
 
 def _all_texts(record: Any) -> list[str]:
@@ -76,8 +90,25 @@ def _made_up(seed_block: str | None) -> tuple[str, ...]:
     return _BY_WORD if seed_block else ()
 
 
-#: Addresses, selectors and names stand in row after row.
-_found = functools.lru_cache(maxsize=8192)(privacy.find)
+#: Addresses, selectors and names stand in row after row: texts in which nothing is found are remembered, while they are few.
+_clean: set[str] = set()
+#: How many texts are remembered, and how long those of one row may be together, characters.
+_MOST_CLEAN, _LONGEST_CLEAN = 16384, 4096
+
+
+def _remember(texts: Sequence[str]) -> None:
+    if sum(map(len, texts)) > _LONGEST_CLEAN:
+        return
+    if len(_clean) > _MOST_CLEAN:
+        _clean.clear()
+    _clean.update(texts)
+
+
+def _found(text: str) -> tuple[privacy.Finding, ...]:
+    if privacy.surely_none(text):
+        _remember([text])
+        return ()
+    return privacy.find(text)
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:

@@ -88,8 +88,9 @@ def _normal(text: str) -> str:
             return whole
     else:
         folded = unicodedata.normalize("NFKC", text).casefold().translate(_ALIKE)
-        seen = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
-        whole = " ".join(seen.split())
+        if not folded.isprintable():
+            folded = "".join(c if c.isprintable() else " " for c in folded if unicodedata.category(c) != "Cf")
+        whole = " ".join(folded.split())
     # A name that is all punctuation, such as "+", is its own name, and so is an icon of a font.
     return " ".join(whole.strip(_EDGES).split()) or whole or "".join(c for c in text if unicodedata.category(c) == "Co")
 
@@ -127,14 +128,14 @@ def spoken(element: Element) -> tuple[str, ...]:
     texts = (name,) if text == name else (name, text)
     if not element.attributes:
         return texts
-    return texts + tuple(normal(one.value) for one in element.attributes if one.name != "type")
+    return texts + tuple([normal(one.value) for one in element.attributes if one.name != "type"])
 
 
 def answers(noun: Noun, element: Element) -> bool:
     """Whether a description fits an element: its role, and a text of it that is the name or holds its words."""
     if noun.roles and element.role not in noun.roles:
         return False
-    if not noun.name:
+    if not noun.name or noun.name == normal(element.name):
         return True
     said = spoken(element)
     if noun.name in said or (noun.whole and noun.whole in said):
@@ -147,6 +148,26 @@ def _holds_words(noun: Noun, element: Element) -> bool:
     return any(all(word in text.split() for word in wanted) for text in spoken(element))
 
 
+#: Any role.
+ANY: Final[frozenset[str]] = frozenset()
+#: One role as a set.
+_alone = functools.cache(lambda role: frozenset((role,)))
+
+
+def _by_text(elements: Iterable[Element]) -> dict[str, list[Element]]:
+    """Elements by every text, in normal form, that they could be called by."""
+    found: dict[str, list[Element]] = {}
+    for one in elements:
+        name = one.name
+        plain = one.text == name and not one.attributes
+        for said in (normal(name),) if plain else spoken(one):
+            if said in found:
+                found[said].append(one)
+            else:
+                found[said] = [one]
+    return found
+
+
 class Index:
     """Elements by what they are called, for questions about who else is meant; texts are gone through when first asked."""
 
@@ -154,7 +175,7 @@ class Index:
 
     def __init__(self, elements: Sequence[Element]) -> None:
         self.elements = elements
-        self._texts: dict[str, list[Element]] | None = None
+        self._texts: dict[frozenset[str], dict[str, list[Element]]] = {}
         self._of_roles: dict[frozenset[str], list[Element]] = {}
 
     def having(self, roles: frozenset[str]) -> list[Element]:
@@ -164,22 +185,17 @@ class Index:
             found = self._of_roles[roles] = [one for one in self.elements if not roles or one.role in roles]
         return found
 
-    def called(self, text: str) -> list[Element]:
-        """Elements that have this text, in normal form, as name, visible text or visible attribute."""
-        texts = self._texts
+    def called(self, text: str, roles: frozenset[str] = ANY) -> list[Element]:
+        """Elements that have this text, in normal form, as name, visible text or visible attribute, of these roles.
+
+        Where a page has been gone through for elements of any role, that answers for each; else only those of the roles are.
+        """
+        texts = self._texts.get(ANY)
+        if texts is not None and roles:
+            return [one for one in texts.get(text, ()) if one.role in roles]
+        texts = self._texts.get(roles)
         if texts is None:
-            texts = self._texts = {}
-            for one in self.elements:
-                name = one.name
-                if one.text == name and not one.attributes and len(name) <= 512:
-                    said: tuple[str, ...] = (_normal(name),)
-                else:
-                    said = spoken(one)
-                for way in said:
-                    if way in texts:
-                        texts[way].append(one)
-                    else:
-                        texts[way] = [one]
+            texts = self._texts[roles] = _by_text(self.having(roles))
         return texts.get(text, [])
 
     def matching(self, noun: Noun) -> list[Element]:
@@ -187,7 +203,7 @@ class Index:
         if not noun.name:
             return self.having(noun.roles)
         for name in filter(None, (noun.whole, noun.name)):
-            exactly = [one for one in self.called(name) if not noun.roles or one.role in noun.roles]
+            exactly = self.called(name, noun.roles)
             if exactly or noun.exact:
                 return exactly
         return [one for one in self.elements if answers(noun, one)]
@@ -202,7 +218,8 @@ class Index:
         if not mine:
             shown = _shown(element)
             return [one for one in self.elements if one.role == role and not _called(one) and _shown(one) == shown]
-        found = {one.id: one for text in mine for one in self.called(text) if one.role == role}
+        roles = _alone(role)
+        found = {one.id: one for text in mine for one in self.called(text, roles)}
         return [one for one in found.values() if not mine.isdisjoint(_called(one))]
 
 

@@ -153,7 +153,8 @@ _FILLERS: Final = frozenset(
         "lying",
     ]
 )
-_QUOTES = re.compile(r"(?:(?<=^)|(?<=[\s(]))['\"‘’“”](?=\S)(.*?\S)['\"‘’“”](?=$|[\s,.;:)!?])", re.DOTALL)
+#: The mark comes first, so that the search goes from mark to mark; before it stands nothing, a blank or a bracket.
+_QUOTES = re.compile(r"['\"‘’“”](?<![^\s(].)(?=\S)(.*?\S)['\"‘’“”](?=$|[\s,.;:)!?])", re.DOTALL)
 _JOINT = re.compile(r"(?:,| and| but)+(?: (?:also|is|directly|just))*\s*$")
 _ARTICLES: Final = frozenset(("the", "a", "an"))
 #: What people say around a request, which names nothing: at its beginning, and at its end.
