@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuadata import browser
+from cuadata.browsing import engine
+from cuadata.browsing.frames import send
 from cuadata.episodes import terms
 from cuadata.types import Action, Condition, Element, Point, Size, Term
 
@@ -123,6 +125,26 @@ def test_a_page_that_grows_with_every_click_tells_each() -> None:
             step = page.act(Action(type="click", point=Point(30, 20)))
             assert step.error is None and step.effect is not None, step.error
             assert any(f"Row {number}'" in phrase for phrase in step.effect.state), (number, step.effect.state)
+
+
+REWRITE = """() => {
+    document.body.replaceChildren(...Array.from({length: 20}, () => Object.assign(document.createElement('MADE'), {onclick() {}})))
+}"""
+
+
+@pytest.mark.parametrize("made", ["button", "div"])
+def test_what_a_page_throws_away_is_let_go(made: str) -> None:
+    """A page that writes itself anew 20 times holds no more nodes than after the first, whatever was looked at."""
+    held = []
+    with browser.open("<title>Rewritten</title>") as page:
+        loop, tab = engine.engine()[0], page.twin.tab
+        for _ in range(20):
+            page.evaluate(REWRITE.replace("MADE", made))
+            page.observe(screenshot=False)
+            assert tab.session is not None
+            loop.run(send(tab.session, "HeapProfiler.collectGarbage", 20), 30)
+            held.append(loop.run(send(tab.session, "Memory.getDOMCounters"), 30)["nodes"])
+    assert held[-1] < held[0] + 20, held
 
 
 # --- B105: nothing is earned twice ------------------------------------------------------------------------------------------
