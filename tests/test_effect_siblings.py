@@ -39,6 +39,11 @@ def _click(script: str, body: str) -> str:
 
 LARGE = Action(type="click", point=Point(110, 30))
 _FIELD = f"{HEAD}<input id=field aria-label=Field value=abc>"
+NOTICE = (
+    "<p id=note style='position:fixed;right:9px;bottom:9px'>Saved</p>"
+    "<script>setInterval(() => { note.hidden = !note.hidden }, 300)</script>"
+)
+LONGER_THAN_A_FLIP = "new Promise((done) => setTimeout(done, 1800))"
 SIBLINGS: dict[str, Sibling] = {
     "a switch that only assistive technology hears": Sibling(
         _click("go.ariaChecked = 'true'", "<div id=go role=switch aria-checked=false tabindex=0>Go</div>"), True, "checked"
@@ -105,10 +110,21 @@ SIBLINGS: dict[str, Sibling] = {
         True,
     ),
     "a notice that comes and goes by itself": Sibling(
-        f"{HEAD}<button id=go>Go</button><p id=note style='position:fixed;right:9px;bottom:9px'>Saved</p>"
-        "<script>setInterval(() => { note.hidden = !note.hidden }, 300)</script>",
-        False,
-        first="new Promise((done) => setTimeout(done, 1800))",
+        f"{HEAD}<button id=go>Go</button>{NOTICE}", False, first=LONGER_THAN_A_FLIP
+    ),
+    "a word that comes beside a notice that comes and goes by itself": Sibling(
+        _click("said.textContent = 'Sent'", f"<button id=go>Go</button><p id=said></p>{NOTICE}"), True, "Sent",
+        first=LONGER_THAN_A_FLIP,
+    ),
+    "a notice that came by itself and is closed": Sibling(
+        _click(
+            "note.remove()",
+            "<button id=go>Close</button><p id=note hidden>Saved</p>"
+            "<script>setTimeout(() => { note.hidden = false }, 300)</script>",
+        ),
+        True,
+        "gone",
+        first=LONGER_THAN_A_FLIP,
     ),
     "the same page loaded again": Sibling(
         f"{HEAD}<button id=go>Go</button><p>Nothing else.</p>", False, action=Action(type="reload")

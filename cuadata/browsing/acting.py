@@ -111,10 +111,9 @@ async def _recycled(page: AsyncPage, action: Action, chosen: Observation) -> boo
 def _refused(page: AsyncPage, action: Action, before: Observation) -> Step:
     """The step of an action that was not done: what it was aimed at is another thing now."""
     page.steps += 1
-    words = f"target_stale: element {action.element} stands for something else now"
     return Step(
         index=page.steps - 1, time=max(time.time(), before.time + 1e-6), observation=before, action=action, after=before,
-        error=words,
+        error=f"target_stale: element {action.element} stands for something else now",
     )  # fmt: skip
 
 
@@ -193,12 +192,14 @@ async def _hover(page: AsyncPage, aim: Aim, screenshot: bool) -> Observation | N
 
 
 async def _repainted(page: AsyncPage, before: Observation) -> Observation:
-    """What stands once the pointer has arrived, with its own picture: the style of a control under it is no change by meaning."""
+    """What stands once the pointer has arrived: a new picture where only a style changed, all anew where the page did by itself."""
     if await page.settle() is not None:
         return before
     shot = await page.tab.shoot(page.device_pixel_ratio, [], page.limit)
-    same = shot is None or before.screenshot is None or shot.sha256 == before.screenshot.sha256
-    return before if same else replace(before, screenshot=shot)
+    if shot is None or before.screenshot is None or shot.sha256 == before.screenshot.sha256:
+        return before
+    same = page.last is not None and _shown(await page.tab.pulses()) == _shown(page.last.pulses)
+    return replace(before, screenshot=shot) if same else await page.observe()
 
 
 async def _ambient(page: AsyncPage) -> list[Observation]:

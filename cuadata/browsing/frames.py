@@ -138,7 +138,8 @@ class Frame:
         """Learn the node numbers of new elements; (host, root) node numbers of closed shadow roots found on the way."""
         if not serials:
             return []
-        result = await self.evaluate("cuadata.fresh()", limit, serializationOptions=NUMBERS)
+        result = await self.evaluate("cuadata.fresh()", limit, serializationOptions=NUMBERS, objectGroup=self._handles)
+        await self._let_go(limit)
         closed: list[tuple[int, int]] = []
         numbers: list[int] = []
         for item in result.get("deepSerializedValue", {}).get("value", ()):
@@ -162,14 +163,15 @@ class Frame:
         return self.handle
 
     async def object_of(self, node: int, limit: float = 5.0) -> str:
-        """A handle on a node in our world."""
+        """A handle on a node in our world, good for the next `call`."""
         held = await send(
-            self.session, "DOM.resolveNode", limit, backendNodeId=node, executionContextId=self.world or 0
-        )
+            self.session, "DOM.resolveNode", limit, backendNodeId=node, executionContextId=self.world or 0,
+            objectGroup=self._handles,
+        )  # fmt: skip
         return str(held["object"]["objectId"])
 
     async def call(self, function: str, objects: list[str], limit: float = 5.0) -> Any:
-        """Call a function of our world with handles."""
+        """Call a function of our world with handles, which are given back then."""
         answer = await send(
             self.session,
             "Runtime.callFunctionOn",
@@ -179,7 +181,17 @@ class Frame:
             arguments=[{"objectId": one} for one in objects],
             returnByValue=True,
         )
+        await self._let_go(limit)
         return answer.get("result", {}).get("value")
+
+    @property
+    def _handles(self) -> str:
+        """Name of this document's handles on nodes."""
+        return f"{WORLD}-{self.id}"
+
+    async def _let_go(self, limit: float) -> None:
+        """Give the handles on nodes back: what the browser gave one for stays in its memory when the page drops it."""
+        await send(self.session, "Runtime.releaseObjectGroup", limit, objectGroup=self._handles)
 
     async def _enter(self, limit: float) -> None:
         made = await send(self.session, "Page.createIsolatedWorld", limit, frameId=self.id, worldName=WORLD)

@@ -103,6 +103,8 @@ class AsyncPage:
             if "Timeout" not in words:
                 raise ValueError(f"{address[:200]} did not open: {words}") from error
             self.windows.notes.append(f"{address[:120]} was still loading after {self.limit:g} s")
+        if self.windows.held is tab:
+            await tab.watch()
 
     async def _load(self, tab: Tab, address: str, tries: int = 20) -> None:
         """Go to an address; a page that reloads itself meanwhile may get in between, so it is tried again."""

@@ -300,6 +300,13 @@ class Tab:
         told["loading"] = told["loading"] and not frame.awaited
         return told
 
+    async def watch(self) -> None:
+        """Begin to hear the main document's changes, so that the first action knows what the page does by itself."""
+        if self.dialog is None:
+            with contextlib.suppress(FrameGone, Stuck, TimeoutError, ValueError):
+                async with asyncio.timeout(1):
+                    await self.tick(paint=False)
+
     async def pulses(self) -> dict[str, tuple[str, str, str]]:
         """What would differ had the page changed since `Look.pulses` was taken, by document."""
         await self.enter()
