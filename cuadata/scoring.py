@@ -98,8 +98,8 @@ def hit(point: Point | None, box: BBox, tolerance: float = 0.0) -> bool:
         raise ValueError(f"a tolerance of {tolerance} px shrinks the box; 0 or more is wanted")
     return (
         point is not None
-        and box.x - tolerance <= point.x <= box.right + tolerance
-        and box.y - tolerance <= point.y <= box.bottom + tolerance
+        and box.x - tolerance <= point.x <= box.x + box.width + tolerance
+        and box.y - tolerance <= point.y <= box.y + box.height + tolerance
     )
 
 
@@ -115,7 +115,8 @@ def edge_error(point: Point, box: BBox) -> float:
 
 def centre_error(point: Point, box: BBox) -> float:
     """Distance from a point to the middle of its box, CSS px."""
-    return math.hypot(point.x - box.center.x, point.y - box.center.y)
+    middle = box.center
+    return math.hypot(point.x - middle.x, point.y - middle.y)
 
 
 def distances(values: Iterable[float]) -> Distances:

@@ -150,7 +150,7 @@ class Element:
     text: Annotated[str, "visible text, white space folded"] = ""
     tag: Annotated[str, "tag name in lower case"] = ""
     attributes: Annotated[
-        tuple[Attribute, ...], "attributes that a person could know: type, placeholder, title, alt"
+        tuple[Attribute, ...], "attributes that a person could know: type, placeholder, title, alt, contenteditable"
     ] = ()
     bbox: Annotated[BBox | None, "union of the rendered rects, not clipped; None where nothing is rendered"] = None
     point: Annotated[Point | None, "a point that a real click reaches, near the middle; None where there is none"] = (

@@ -80,6 +80,12 @@ SIBLINGS: dict[str, Sibling] = {
         Action(type="type", text="xyz"),
         first="edit.focus(), getSelection().selectAllChildren(edit), getSelection().collapseToEnd()",
     ),
+    "the caret put into an editable text without a role": Sibling(
+        f"{HEAD}<div id=go contenteditable style='outline:0;caret-color:transparent'></div>", True, "focus: none ->"
+    ),
+    "a press on a text that is not editable": Sibling(
+        f"{HEAD}<div id=go contenteditable=false tabindex=0 style='outline:0'></div>", False
+    ),
     "the caret in another colour": Sibling(
         _FIELD + "<script>field.onkeydown = () => { field.style.caretColor = 'red' }</script>",
         False,

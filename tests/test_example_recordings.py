@@ -14,21 +14,20 @@ def test_they_weigh_little() -> None:
 
 
 def test_they_give_rows_in_every_split_and_show_a_rejection(tmp_path: Path) -> None:
-    report = build.build([("recordings", RECORDINGS)], tmp_path / "set", workers=1, without=("task_failed",))
-    assert min(report.kept["actions"][split] for split in ("train", "test")) > 0
-    assert report.rejected == {"no_effect": 5}
-    assert sum(report.kept["chunks"].values()) > 0
+    report = build.build([("recordings", RECORDINGS)], tmp_path / "set", workers=1)
+    assert min(report.kept["actions"].get(split, 0) for split in ("train", "test")) > 0
+    assert report.rejected["no_effect"] == 5 and report.rejected["task_failed"] > 0
 
 
 def test_steps_of_failed_tasks_stay_out_unless_asked_for(tmp_path: Path) -> None:
-    """Two of the three tick every box, whatever was asked: what they did worked and is wrong."""
+    """Two of those three tick every box, whatever was asked: what they did worked and is wrong."""
     sources = [("recordings", RECORDINGS)]
     report = build.build(sources, tmp_path / "set", workers=1)
     whole = build.build(sources, tmp_path / "whole", workers=1, without=("task_failed",))
     assert report.summary()["failed_trajectories"] == whole.summary()["failed_trajectories"] == 3
     for folder, ends in (("set", "hold them still"), ("whole", "the wrong thing to do")):
         said = (tmp_path / folder / "README.md").read_text()
-        assert "3 of the 5 trajectories failed their task" in said and ends in said
+        assert "3 of the 8 trajectories failed their task" in said and ends in said
     assert failed(tmp_path / "set", "actions") == set()
     assert len(failed(tmp_path / "whole", "actions")) == 3
     assert report.rejected["task_failed"] == whole.examples - report.examples > 0

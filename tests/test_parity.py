@@ -192,3 +192,21 @@ def test_a_dataset_folder_is_read_without_its_pictures(tmp_path: Path, png: byte
     assert len(rows) == 3
     assert "image" not in rows[0][1]
     assert parity.skeleton(rows[2][1], formats["evocua"]).history == 3
+
+
+@pytest.mark.parametrize("broken", [b"", b"PAR1", b"no parquet at all", b"PAR1" + bytes(40) + b"PAR1"])
+def test_a_broken_parquet_file_ends_with_exit_1_and_its_name(
+    broken: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from cuadata import cli
+
+    (tmp_path / "actions").mkdir()
+    (tmp_path / "actions" / "train-00000-of-00001.parquet").write_bytes(broken)
+    parity.append(tmp_path / "log.jsonl", prompt(), formats["evocua"])
+    words = ["cuadata", "parity", str(tmp_path), str(tmp_path / "log.jsonl"), "--format", "evocua"]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capfd.readouterr().err
+    assert ended.value.code == 1, said
+    assert "train-00000-of-00001.parquet" in said and "Traceback" not in said

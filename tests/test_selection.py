@@ -195,3 +195,18 @@ def painted(mirrored: bool, caret: bool) -> bytes:
     out = io.BytesIO()
     page.save(out, "PNG")
     return out.getvalue()
+
+
+@pytest.mark.parametrize(("samples", "hinted"), [(1, True), (2, False)])
+def test_nothing_kept_of_single_samples_is_explained(
+    samples: int, hinted: bool, made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from cuadata.reporting import printing
+
+    path = answers(tmp_path / "p.jsonl", [[HIT] * samples] * 4)
+    _, golds = evaluation.gold_set(f"dataset:{made}")
+    limits = selection.Limits()
+    result = selection.summary(selection.select(path, golds, "qwen3vl", limits), limits)
+    printing.selection(result)
+    assert result["kept"] == 0
+    assert ("one sample" in capfd.readouterr().err) is hinted

@@ -293,7 +293,7 @@ globalThis.cuadata ??= (() => {
     const plain = !(e instanceof HTMLElement) || (!$.count(e) && (!style || style.textTransform === "none"));
     return fold(plain ? raw : e.innerText).slice(0, 200);
   };
-  const TOLD = new Set(["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state"]);
+  const TOLD = new Set(["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state", "contenteditable"]);
   const attributesOf = (e) => {
     const told = [];
     for (const name of $.names(e)) if (TOLD.has(name)) told.push([name, $.attribute(e, name).slice(0, 300)]);

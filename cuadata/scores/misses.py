@@ -52,12 +52,13 @@ def beyond(relation: str, box: BBox, reference: BBox) -> bool:
 
     Touching edges count. False for every other relation: they have no side.
     """
-    return {
-        "above": box.bottom <= reference.y,
-        "below": box.y >= reference.bottom,
-        "left_of": box.right <= reference.x,
-        "right_of": box.x >= reference.right,
-    }.get(relation, False)
+    if relation == "above":
+        return box.bottom <= reference.y
+    if relation == "below":
+        return box.y >= reference.bottom
+    if relation == "left_of":
+        return box.right <= reference.x
+    return relation == "right_of" and box.x >= reference.right
 
 
 def classify(

@@ -140,8 +140,8 @@ class _Index:
         fitting = self.fitting(row)
         named = row.get("kind", row.get("instruction_type"))
         for wanted in (named, kind):
-            if any(g.kind == wanted for g in fitting):
-                fitting = [g for g in fitting if g.kind == wanted]
+            if wanted is not None and len(fitting) > 1:
+                fitting = [g for g in fitting if g.kind == wanted] or fitting
         if len(fitting) > 1:
             fitting = [g for g in fitting if g.task.instruction == row.get("instruction")]
         return fitting[0] if len(fitting) == 1 else None

@@ -177,6 +177,7 @@ def summary(chosen: Sequence[Chosen], limits: Limits) -> dict[str, Any]:
     agreed = [c.consistency for c in chosen if c.consistency is not None]
     return {
         "judged": len(chosen),
+        "most_samples": max((c.n for c in chosen), default=0),
         "kept": sum(c.keep == "yes" for c in chosen),
         "by": limits.by,
         "bounds": [limits.low, limits.high],

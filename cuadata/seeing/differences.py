@@ -186,7 +186,7 @@ def _changed_words(one: Element, other: Element) -> Iterator[tuple[str, str]]:
     elif one.text != other.text:
         yield "text", f"text '{one.text[:40]}' -> '{other.text[:40]}'"
     if one.states.value != other.states.value:
-        kind = "entry" if one.role in EDITABLE else "value"
+        kind = "entry" if is_field(one) else "value"
         yield kind, f"value {_quoted(one.states.value)} -> {_quoted(other.states.value)}"
     for state in _STATES:
         was, is_ = state_of(one, state), state_of(other, state)
@@ -212,17 +212,24 @@ def _focus(before: Observation, after: Observation, point: Point | None) -> Iter
 
 def _by_the_press(is_: Element | None, point: Point | None) -> bool:
     """A press moves the focus to what lies under it, or away; where that is no field to type in, nothing was done."""
-    return point is not None and (is_ is None or is_.role not in EDITABLE)
+    return point is not None and (is_ is None or not is_field(is_))
 
 
 def _named(element: Element | None) -> str:
     return "none" if element is None else label(element)
 
 
+def is_field(element: Element) -> bool:
+    """Whether a person types into it: by its role, or as `contenteditable`, which has the role `generic` in Chromium's tree."""
+    if element.role in EDITABLE:
+        return True
+    return any(a.name == "contenteditable" and a.value != "false" for a in element.attributes)
+
+
 def focused_field(state: Observation) -> Element | None:
     """The field to type in that has the focus; None where nothing has it, or something else."""
     element = focused(state)
-    return element if element is not None and element.role in EDITABLE else None
+    return element if element is not None and is_field(element) else None
 
 
 def focused(observation: Observation) -> Element | None:

@@ -64,6 +64,8 @@ _UNSUPPORTED: Final = frozenset(
         "moverel",
     ]
 )
+#: Arguments that make another act of a click.
+_HOW_CLICKED: Final = frozenset({"button", "clicks", "num_clicks"})
 _FAILED: Final = frozenset({"failure", "fail", "failed", "false", "infeasible", "impossible"})
 
 if unnamed := set(get_args(ActionType)) - set(_WORDS):  # a new action type has to be given its words here
@@ -111,6 +113,8 @@ def kind_of(word: str, arguments: Mapping[str, Any]) -> ActionType:
 
 def _clicked(arguments: Mapping[str, Any]) -> ActionType:
     """A click by its button and number."""
+    if _HOW_CLICKED.isdisjoint(arguments):  # what nearly every model writes
+        return "click"
     button = str(arguments.get("button") or "left").lower()
     if finite(arguments.get("clicks", arguments.get("num_clicks"))) in (2, 3):
         return "double_click"
