@@ -117,7 +117,7 @@ def test_an_error_leaves_nothing_half_written(
     def fails(*_: object) -> str:
         raise error("in the middle")
 
-    monkeypatch.setattr(export.formats["qwen3vl"], "write", fails)
+    monkeypatch.setattr(formats["qwen3vl"], "write", fails)
     with pytest.raises(error):
         export.export(data, "trl", tmp_path / "out")
     assert not names(tmp_path)

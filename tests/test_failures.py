@@ -270,7 +270,7 @@ def test_seeds_are_written_as_a_half_open_range(text: str, wanted: list[int]) ->
     assert list(runs.seeds(text)) == wanted
 
 
-@pytest.mark.parametrize("text", ["", "a", "5:5", "6:3", "-1", "1:2:3"])
+@pytest.mark.parametrize("text", ["", "a", "5:5", "6:3", "-1", "1:2:3", "0:99999999999999999999", "9007199254740992"])
 def test_seeds_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(CallError):
         runs.seeds(text)

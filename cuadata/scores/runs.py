@@ -25,6 +25,8 @@ from cuadata.types import Axis, Ended
 TEST_SEEDS = range(9_000_000, 9_000_200)
 #: Seeds from here on are for testing only.
 FIRST_TEST_SEED = TEST_SEEDS.start
+#: Seeds end here: JSON and pages hold larger integers inexactly, so two seeds would make one task.
+_SEEDS_END = 2**53
 RUN, EPISODES, ANSWERS, RESULT = "run.json", "episodes.jsonl", "answers.jsonl", "result.json"
 #: What a model was asked, turn by turn, where a run has a model; `cuadata parity` reads it.
 PROMPTS = "prompts.jsonl"
@@ -103,6 +105,8 @@ def seeds(text: str) -> range:
         raise CallError(f"'{text}' names no seeds; write A:B for A to B - 1, one number, or test") from None
     if start < 0 or stop <= start:
         raise CallError(f"'{text}' holds no seed; write A:B with 0 <= A < B")
+    if stop > _SEEDS_END:
+        raise CallError(f"'{text}' goes beyond {_SEEDS_END - 1}, the largest seed there is; write smaller numbers")
     return range(start, stop)
 
 
