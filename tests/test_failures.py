@@ -256,6 +256,14 @@ def test_a_run_is_appended_mended_and_resumed(tmp_path: Path) -> None:
         runs.begin(tmp_path / "full", RUN)
 
 
+@pytest.mark.parametrize("held", ["", "[1]", "{}", "null"])
+def test_a_broken_header_names_its_file(tmp_path: Path, held: str) -> None:
+    (tmp_path / runs.RUN).write_text(held)
+    for call in (lambda: runs.header(tmp_path), lambda: runs.begin(tmp_path, RUN)):
+        with pytest.raises(DataError, match=runs.RUN):
+            call()
+
+
 def test_a_broken_line_inside_a_run_is_an_error(tmp_path: Path) -> None:
     runs.begin(tmp_path / "run", RUN)
     (tmp_path / "run" / runs.EPISODES).write_text('{"id": 1}\n' + "{}\n")

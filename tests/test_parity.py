@@ -192,3 +192,11 @@ def test_a_dataset_folder_is_read_without_its_pictures(tmp_path: Path, png: byte
     assert len(rows) == 3
     assert "image" not in rows[0][1]
     assert parity.skeleton(rows[2][1], formats["evocua"]).history == 3
+
+
+def test_a_path_where_nothing_is_gets_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="nowhere' is not there; give"):
+        list(parity.read(tmp_path / "nowhere"))
+    (tmp_path / "deep.jsonl").write_text("[" * 100_000)
+    with pytest.raises(DataError, match="deep.jsonl:1: is no JSON"):
+        list(parity.read(tmp_path / "deep.jsonl"))

@@ -117,7 +117,7 @@ def begin(folder: Path, run: Run, *, force: bool = False, reads: Sequence[Path |
     """
     header = folder / RUN
     if header.exists() and not force:
-        held = schema.from_json(header.read_bytes(), Run)
+        held = _run(header)
         if held == run:
             for name in (EPISODES, ANSWERS, PROMPTS):
                 _mend(folder / name)
@@ -155,7 +155,14 @@ def header(folder: Path) -> Run:
     file = folder / RUN
     if not file.is_file():
         raise DataError(f"no {RUN}: this is no run; `cuadata evaluate ... --out {folder}` makes one", place=str(folder))
-    return schema.from_json(file.read_bytes(), Run)
+    return _run(file)
+
+
+def _run(file: Path) -> Run:
+    try:
+        return schema.from_json(file.read_bytes(), Run)
+    except ValueError as error:
+        raise DataError(f"{error}; make the run again, or restore the file", place=str(file)) from error
 
 
 def episodes(folder: Path) -> tuple[Episode, ...]:
