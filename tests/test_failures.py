@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from cuadata.cli import app
 from cuadata.errors import CallError, DataError
 from cuadata.playing import turns
 from cuadata.scores import compare_runs, failures, runs, tables
@@ -254,6 +256,12 @@ def test_a_run_is_appended_mended_and_resumed(tmp_path: Path) -> None:
     (tmp_path / "full" / "notes.txt").write_text("mine")
     with pytest.raises(CallError, match="holds no run"):
         runs.begin(tmp_path / "full", RUN)
+
+
+@pytest.mark.parametrize("words", [("--seed", "-1"), ("--samples", "99999999999999")])
+def test_a_comparison_takes_no_number_that_it_cannot_use(tmp_path: Path, words: tuple[str, str]) -> None:
+    done = CliRunner().invoke(app, ["compare", str(tmp_path), str(tmp_path), *words])
+    assert done.exit_code == 2 and words[0] in done.output
 
 
 @pytest.mark.parametrize("held", ["", "[1]", "{}", "null"])
