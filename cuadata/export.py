@@ -7,7 +7,6 @@ line a trajectory; `messages` with `images`, as Qwen's fine-tuning tools take th
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -18,6 +17,7 @@ from cuadata import dataset, image
 from cuadata.building import folders
 from cuadata.contracts import Format, Message
 from cuadata.errors import CallError, DataError
+from cuadata.publishing.whole_folder import whole_folder
 from cuadata.registry import formats, gates
 from cuadata.rows import Candidate, Example
 from cuadata.speaking import prompts
@@ -75,21 +75,19 @@ def export(
     if splits is None:
         raise CallError(f"{folder} has no config '{config}'; there are: {', '.join(dataset.configs(folder))}")
     folders.refuse(out, force=force, reads=[folder])
-    made = folders.partial(out)
-    shutil.rmtree(made, ignore_errors=True)
-    (made / "images").mkdir(parents=True)
     left_out: dict[str, int] = {}
     written, failed = {}, 0
-    for split in splits:
-        rows = _Imitated(dataset.read(folder, config, split), all=keep_failed)
-        records = _records(rows, form, formats[family], made, left_out)
-        if to == "agentnet":
-            records = _trajectories(records)
-        written[split] = _write(records, made / split, listed=form.listed)
-        failed += rows.failed
-    if not any(written.values()):
-        raise DataError(f"no action of config '{config}' can be said in {family}", place=str(folder))
-    folders.publish(made, out)
+    with whole_folder(out) as made:
+        (made / "images").mkdir()
+        for split in splits:
+            rows = _Imitated(dataset.read(folder, config, split), all=keep_failed)
+            records = _records(rows, form, formats[family], made, left_out)
+            if to == "agentnet":
+                records = _trajectories(records)
+            written[split] = _write(records, made / split, listed=form.listed)
+            failed += rows.failed
+        if not any(written.values()):
+            raise DataError(f"no action of config '{config}' can be said in {family}", place=str(folder))
     return Exported(out=str(out), to=to, format=family, records=written, left_out=left_out, failed=failed)
 
 

@@ -109,8 +109,12 @@ def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Place and row of every line of a JSON lines file, of the prompts of an evaluation run's folder, or of every row of a
     dataset folder, pictures left out.
 
-    DataError for a line that is no JSON object, and for a folder without Parquet files.
+    CallError where nothing is at `path`; DataError for a line that is no JSON object, and for a folder without Parquet files.
     """
+    if not path.exists():
+        raise CallError(
+            f"'{path}' is not there; give JSON lines, a dataset's folder or the folder of an evaluation run"
+        )
     if (path / PROMPTS).is_file():
         path = path / PROMPTS
     if path.is_dir():
@@ -121,7 +125,7 @@ def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             if line.strip():
                 try:
                     row = json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise DataError(f"is no JSON: {error}", place=f"{path}:{number}") from error
                 if not isinstance(row, dict):
                     raise DataError("wanted a JSON object", place=f"{path}:{number}")

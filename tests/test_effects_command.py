@@ -94,6 +94,14 @@ def test_calls_that_are_none(words: tuple[str, ...], tmp_path: Path) -> None:
     assert isinstance(done.exception, CallError) and done.exception.exit_code == 2
 
 
+@pytest.mark.parametrize("ratio", ["0", "-1", "nan", "inf"])
+def test_a_ratio_that_is_none_is_refused(ratio: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(encoded(START))
+    done = run(path, path, "--ratio", ratio)
+    assert done.exit_code == 2 and "--ratio" in done.output
+
+
 def test_recordings_are_labelled_and_told(recordings: Path) -> None:
     dry = said(recordings, "--dry-run")
     assert [one["written"] for one in dry["recordings"]] == [False, False]

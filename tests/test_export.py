@@ -12,6 +12,8 @@ import pytest
 
 from cuadata import dataset, export
 from cuadata.errors import CallError, DataError
+from cuadata.publishing import redaction
+from cuadata.publishing.whole_folder import whole_folder
 from cuadata.registry import formats
 from cuadata.rows import Example
 from cuadata.speaking import prompts
@@ -102,3 +104,46 @@ def test_nothing_left(tmp_path: Path) -> None:
     folder = publishing.dataset(tmp_path / "set", 4)
     with pytest.raises(DataError, match="can be said"):
         export.export(folder, "trl", tmp_path / "out", format="axtree")
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("error", [DataError, KeyboardInterrupt])
+def test_an_error_leaves_nothing_half_written(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    def fails(*_: object) -> str:
+        raise error("in the middle")
+
+    monkeypatch.setattr(formats["qwen3vl"], "write", fails)
+    with pytest.raises(error):
+        export.export(data, "trl", tmp_path / "out")
+    assert not names(tmp_path)
+
+
+def test_a_broken_shard_leaves_nothing_half_written(tmp_path: Path) -> None:
+    folder = publishing.dataset(tmp_path / "set", 6)
+    shard = max((folder / "actions").glob("train-*"))
+    shard.write_bytes(shard.read_bytes()[:1000])
+    with pytest.raises(DataError, match="does not open"):
+        export.export(folder, "trl", tmp_path / "out")
+    assert names(tmp_path) == {"set"}
+
+
+def test_what_a_killed_process_left_is_not_published(tmp_path: Path) -> None:
+    folder, left = publishing.dataset(tmp_path / "set", 4), tmp_path / ".clean.partial" / "recovery"
+    left.mkdir(parents=True)
+    (left / "train-00000-of-00001.parquet").write_bytes(b"of another dataset, not redacted")
+    redaction.redact(folder, tmp_path / "clean")
+    assert list(dataset.configs(tmp_path / "clean")) == ["actions"]
+    assert names(tmp_path) == {"set", "clean"}
+
+
+def test_one_process_at_a_time(data: Path, tmp_path: Path) -> None:
+    with whole_folder(tmp_path / "out") as made:
+        (made / "mine").write_text("whole")
+        with pytest.raises(CallError, match="another process"):
+            export.export(data, "trl", tmp_path / "out")
+    assert names(tmp_path / "out") == {"mine"} and names(tmp_path) == {"out"}

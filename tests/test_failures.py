@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from cuadata.cli import app
 from cuadata.errors import CallError, DataError
 from cuadata.playing import turns
 from cuadata.scores import compare_runs, failures, runs, tables
@@ -256,6 +258,20 @@ def test_a_run_is_appended_mended_and_resumed(tmp_path: Path) -> None:
         runs.begin(tmp_path / "full", RUN)
 
 
+@pytest.mark.parametrize("words", [("--seed", "-1"), ("--samples", "99999999999999")])
+def test_a_comparison_takes_no_number_that_it_cannot_use(tmp_path: Path, words: tuple[str, str]) -> None:
+    done = CliRunner().invoke(app, ["compare", str(tmp_path), str(tmp_path), *words])
+    assert done.exit_code == 2 and words[0] in done.output
+
+
+@pytest.mark.parametrize("held", ["", "[1]", "{}", "null"])
+def test_a_broken_header_names_its_file(tmp_path: Path, held: str) -> None:
+    (tmp_path / runs.RUN).write_text(held)
+    for call in (lambda: runs.header(tmp_path), lambda: runs.begin(tmp_path, RUN)):
+        with pytest.raises(DataError, match=runs.RUN):
+            call()
+
+
 def test_a_broken_line_inside_a_run_is_an_error(tmp_path: Path) -> None:
     runs.begin(tmp_path / "run", RUN)
     (tmp_path / "run" / runs.EPISODES).write_text('{"id": 1}\n' + "{}\n")
@@ -270,7 +286,7 @@ def test_seeds_are_written_as_a_half_open_range(text: str, wanted: list[int]) ->
     assert list(runs.seeds(text)) == wanted
 
 
-@pytest.mark.parametrize("text", ["", "a", "5:5", "6:3", "-1", "1:2:3"])
+@pytest.mark.parametrize("text", ["", "a", "5:5", "6:3", "-1", "1:2:3", "0:99999999999999999999", "9007199254740992"])
 def test_seeds_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(CallError):
         runs.seeds(text)

@@ -154,6 +154,15 @@ def test_every_registered_format_reads_or_refuses(steps: str, predict: Callable[
         assert result["parse_failures"] + result["no_point"] + sum(r.point is not None for r in rows) == 6
 
 
+def test_a_predictions_file_that_is_none_is_named(tmp_path: Path) -> None:
+    for path, words in ((tmp_path, "is a folder"), (tmp_path / "nowhere", "is not there")):
+        with pytest.raises(CallError, match=f"{words}; wanted a predictions file"):
+            list(predictions.lines(path))
+    (tmp_path / "deep.jsonl").write_text(f"{{}}\n{'[' * 100_000}\n")
+    with pytest.raises(DataError, match="deep.jsonl:2: no JSON"):
+        list(predictions.lines(tmp_path / "deep.jsonl"))
+
+
 def test_questions_are_found_by_kind_instruction_or_the_rest_of_the_file(steps: str, tmp_path: Path) -> None:
     _, golds = evaluation.gold_set(steps)
     base = {"task_id": "t1", "step_index": 0, "variant": "original", "raw_prediction": ON}

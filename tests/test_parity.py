@@ -210,3 +210,11 @@ def test_a_broken_parquet_file_ends_with_exit_1_and_its_name(
     said = capfd.readouterr().err
     assert ended.value.code == 1, said
     assert "train-00000-of-00001.parquet" in said and "Traceback" not in said
+
+
+def test_a_path_where_nothing_is_gets_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="nowhere' is not there; give"):
+        list(parity.read(tmp_path / "nowhere"))
+    (tmp_path / "deep.jsonl").write_text("[" * 100_000)
+    with pytest.raises(DataError, match="deep.jsonl:1: is no JSON"):
+        list(parity.read(tmp_path / "deep.jsonl"))

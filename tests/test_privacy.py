@@ -190,6 +190,29 @@ def test_splits_that_leak_are_refused(tmp_path: Path) -> None:
         hub.read(folder)
 
 
+@pytest.mark.parametrize("text", ["{not json", "[]", "null", "[" * 100_000])
+def test_a_provenance_that_cannot_be_read_stops_a_publication(tmp_path: Path, text: str) -> None:
+    folder = publishing.dataset(tmp_path / "set", 5, provenance=text)
+    with pytest.raises(DataError, match="provenance is no JSON object"):
+        hub_checks.check(folder, public=False)
+
+
+@pytest.mark.parametrize(
+    ("splits", "name"),
+    [
+        ([], "kept_together"),
+        ({"kept_together": [{}], "leaks": {}}, "kept_together"),
+        ({"kept_together": [], "leaks": "x"}, "leaks"),
+    ],
+)
+def test_a_manifest_of_other_splits_is_named(tmp_path: Path, splits: object, name: str) -> None:
+    folder = publishing.dataset(tmp_path / "set", 5)
+    file = folder / "cuadata.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"splits": splits}))
+    with pytest.raises(DataError, match=f"cuadata.json.*{name}.*build the dataset again"):
+        hub_checks.check(folder, public=False)
+
+
 def test_a_kind_that_there_is_not(tmp_path: Path) -> None:
     with pytest.raises(CallError, match="no kind of finding"):
         hub_checks.check(tmp_path, public=False, allow=("colour",))

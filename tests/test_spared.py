@@ -111,6 +111,19 @@ def test_no_option_takes_a_number_that_is_not_finite(words: tuple[str, ...]) -> 
     assert "no finite number" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--groups", "--parallel"])
+def test_a_plan_takes_no_number_that_fits_no_float(option: str) -> None:
+    done = call("plan", "group-size", "--pass-rate", "0.5", "--seconds-per-episode", "1", option, "9" * 400)
+    assert done.returncode == 2
+    assert option in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["none", "../x", "a.b"])
+def test_a_reward_that_there_is_not_is_named(tmp_path: Path, name: str) -> None:
+    done = call("rewards", "score", tmp_path / "nowhere", "--reward", name, "--format", "qwen3vl")
+    assert (done.returncode, f"no reward is named '{name}'" in done.stderr) == (2, True), done.stderr
+
+
 def test_half_a_surrogate_pair_is_written_and_printed(tmp_path: Path) -> None:
     assert schema.to_json({"a": ["x\ud83dy", "\U0001f600"]}) == '{"a":["x\ufffdy","\U0001f600"]}'.encode()
     page = tmp_path / "page.html"

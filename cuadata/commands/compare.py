@@ -13,8 +13,8 @@ app = typer.Typer(add_completion=False)
 def compare(
     first: Path = typer.Argument(help="folder of the first run, as `cuadata evaluate --out` writes it"),
     second: Path = typer.Argument(help="folder of the second run"),
-    samples: int = typer.Option(10_000, min=100, help="resamples of the clustered bootstrap"),
-    seed: int = typer.Option(0, help="seed of the bootstrap"),
+    samples: int = typer.Option(10_000, min=100, max=1_000_000, help="resamples of the clustered bootstrap"),
+    seed: int = typer.Option(0, min=0, help="seed of the bootstrap"),
     out: Path | None = typer.Option(None, help="write the result, a picture and a report into this folder"),
     force: bool = typer.Option(False, help="overwrite the folder"),
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+#: No update has more groups or episodes at a time; beyond it figures no longer fit a float.
+_MOST = 10**9
 
 
 @app.callback()
@@ -16,8 +18,8 @@ def plan() -> None:
 def group_size(
     pass_rate: float = typer.Option(..., help="share of episodes that succeed now, 0 to 1"),
     seconds_per_episode: float = typer.Option(..., help="wall time of one episode, seconds"),
-    groups: int = typer.Option(8, help="groups (prompts) an update"),
-    parallel: int = typer.Option(1, help="episodes that run at a time"),
+    groups: int = typer.Option(8, max=_MOST, help="groups (prompts) an update"),
+    parallel: int = typer.Option(1, max=_MOST, help="episodes that run at a time"),
     as_json: bool = typer.Option(False, "--json", help="print one JSON object on stdout"),
 ) -> None:
     """Groups without spread, useful groups and wall time per update for groups of 4 to 64."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ KINDS: Final = {
 }
 #: Column of the rows that a word of the manifest's `kept_together` means.
 _COLUMNS = {"trajectory": "trajectory_id"}
+_BROKEN: Final = "its `splits` hold as `{}` not {}, but {!r}; build the dataset again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,7 @@ def check(
     first: dict[tuple[str, str], str] = {}
     shared: dict[tuple[str, str, str], set[str]] = {}
     held = manifest.read(folder)
-    together = [str(_COLUMNS.get(name, name)) for name in held["splits"]["kept_together"] if name != "near_picture"]
+    together, leaks = _splits(held, folder)
     for config, split, row in _rows(folder, progress):
         for kind, place in [*_in_row(row), *_by_gates(row)]:
             key = kind, f"{config}/{split}, {place}"
@@ -97,7 +99,7 @@ def check(
                 if row.get(name) not in (None, ""):
                     shared.setdefault((config, name, row[name]), set()).add(split)
     found = [Problem(kind=kind, place=place, count=n, first=first[kind, place]) for (kind, place), n in counted.items()]
-    found += _leaks(held, shared)
+    found += _leaks(leaks, shared)
     found += _licence(folder, public=public)
     pictures, unchecked = _pictures(folder, progress)
     found += pictures
@@ -141,10 +143,22 @@ def _by_gates(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What the gates of the build say of a row's provenance and site, also where the build left them out."""
     if "provenance" not in row:
         return
+    if row["provenance"] and not _is_object(row["provenance"]):
+        raise DataError(
+            "its provenance is no JSON object, so neither licence nor evaluation set can be checked; mend or remove the row",
+            place=f"row {row.get('id')}",
+        )
     candidate = Candidate(example=_bare(row))
     for name in ("benchmark_leak", "licence_restricted"):
         if against([gates[name](candidate)]) is not None:
             yield name, "provenance"
+
+
+def _is_object(text: Any) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _bare(row: Mapping[str, Any]) -> Example:
@@ -166,9 +180,20 @@ def _bare(row: Mapping[str, Any]) -> Example:
     )
 
 
-def _leaks(held: Mapping[str, Any], shared: Mapping[tuple[str, str, str], set[str]]) -> Iterator[Problem]:
+def _splits(held: Mapping[str, Any], folder: Path) -> tuple[list[str], Mapping[str, int]]:
+    """Columns that splits keep together, and the leaks that the build counted. DataError where a manifest holds others."""
+    splits = held.get("splits")
+    words, leaks = (splits.get(key) for key in ("kept_together", "leaks")) if isinstance(splits, dict) else (None, None)
+    if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
+        raise DataError(_BROKEN.format("kept_together", "a list of names", words), place=str(folder / manifest.NAME))
+    if not isinstance(leaks, dict) or not all(isinstance(one, int) for one in leaks.values()):
+        raise DataError(_BROKEN.format("leaks", "a count for each name", leaks), place=str(folder / manifest.NAME))
+    return [str(_COLUMNS.get(one, one)) for one in words if one != "near_picture"], leaks
+
+
+def _leaks(leaks: Mapping[str, int], shared: Mapping[tuple[str, str, str], set[str]]) -> Iterator[Problem]:
     """What the build counted, and what the rows' own columns show now."""
-    for name, count in held["splits"]["leaks"].items():
+    for name, count in leaks.items():
         if count:
             yield Problem(kind="split_leak", place=f"the build's report, {name}", count=count)
     across: Counter[tuple[str, str]] = Counter()

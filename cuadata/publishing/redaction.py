@@ -21,6 +21,7 @@ from cuadata.building import card, folders, manifest
 from cuadata.judging import sensitive
 from cuadata.publishing import ocr
 from cuadata.publishing.ocr import Line
+from cuadata.publishing.whole_folder import whole_folder
 from cuadata.rows import CONFIGS
 from cuadata.types import BBox
 
@@ -110,23 +111,24 @@ def redact(folder: Path | str, out: Path | str, *, force: bool = False) -> dict[
     for config, split in _splits(folder):
         for row in dataset.open_rows(folder, config, split):
             redaction.learn(row)
-    made = folders.partial(out)
     dropped = 0
     files: list[dict[str, Any]] = []
-    for config, split in _splits(folder):
-        rows = _Clean(redaction, folder, config, split)
-        paths = dataset.write(rows, CONFIGS[config], made / config, name=split, force=True)
-        dropped += rows.dropped
-        files += [_entry(path, made) for path in paths]
-    counts = dict(sorted(redaction.counts.items())) | ({"rows_dropped": dropped} if dropped else {})
-    manifest.write({**held, "files": files, "redacted": counts}, made)
-    text = (folder / card.NAME).read_text(encoding="utf-8").rstrip()
-    lines = "\n".join(f"- {name.replace('_', ' ')}: {count}" for name, count in counts.items()) or "- nothing was found"
-    (made / card.NAME).write_text(
-        f"{text}\n\n## Redacted\n\nMasked in texts and blacked out in pictures, distinct values:\n\n{lines}\n",
-        encoding="utf-8",
-    )
-    folders.publish(made, out)
+    with whole_folder(out) as made:
+        for config, split in _splits(folder):
+            rows = _Clean(redaction, folder, config, split)
+            paths = dataset.write(rows, CONFIGS[config], made / config, name=split, force=True)
+            dropped += rows.dropped
+            files += [_entry(path, made) for path in paths]
+        counts = dict(sorted(redaction.counts.items())) | ({"rows_dropped": dropped} if dropped else {})
+        manifest.write({**held, "files": files, "redacted": counts}, made)
+        text = (folder / card.NAME).read_text(encoding="utf-8").rstrip()
+        lines = (
+            "\n".join(f"- {name.replace('_', ' ')}: {count}" for name, count in counts.items()) or "- nothing was found"
+        )
+        (made / card.NAME).write_text(
+            f"{text}\n\n## Redacted\n\nMasked in texts and blacked out in pictures, distinct values:\n\n{lines}\n",
+            encoding="utf-8",
+        )
     return counts
 
 

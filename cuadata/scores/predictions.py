@@ -62,7 +62,15 @@ class Reading:
 
 
 def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Place and content of each line that is not blank. DataError that names the line where it is no JSON object."""
+    """Place and content of each line that is not blank. DataError that names the line where it is no JSON object.
+
+    CallError where `path` is no file.
+    """
+    if path.is_dir() or not path.exists():
+        what = "is a folder" if path.is_dir() else "is not there"
+        raise CallError(
+            f"'{path}' {what}; wanted a predictions file: JSON lines, each naming its question and an answer"
+        )
     with path.open(encoding="utf-8-sig", errors="replace") as opened:
         for number, line in enumerate(opened, 1):
             if not line.strip():
@@ -70,7 +78,7 @@ def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             place = f"{path}:{number}"
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise DataError(f"no JSON: {error}", place=place) from error
             if not isinstance(row, dict):
                 raise DataError("a prediction is a JSON object that names its question and holds a text", place=place)

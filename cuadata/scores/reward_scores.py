@@ -212,6 +212,8 @@ def show(
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if not wanted:
         raise CallError(f"say which rewards to score; there are: {', '.join(rewards.names())}")
+    if wrong := [name for name in wanted if name not in rewards]:
+        raise CallError(f"no reward is named '{wrong[0]}'; there are: {', '.join(rewards.names())}")
     cases = from_gold(path, gold, form, frame=frame, kind=kind) if gold else from_rows(path, form, frame=frame)
     found = score(cases, wanted, seed=seed)
     if as_json:

@@ -25,6 +25,8 @@ from cuadata.types import Axis, Ended
 TEST_SEEDS = range(9_000_000, 9_000_200)
 #: Seeds from here on are for testing only.
 FIRST_TEST_SEED = TEST_SEEDS.start
+#: Seeds end here: JSON and pages hold larger integers inexactly, so two seeds would make one task.
+_SEEDS_END = 2**53
 RUN, EPISODES, ANSWERS, RESULT = "run.json", "episodes.jsonl", "answers.jsonl", "result.json"
 #: What a model was asked, turn by turn, where a run has a model; `cuadata parity` reads it.
 PROMPTS = "prompts.jsonl"
@@ -103,6 +105,8 @@ def seeds(text: str) -> range:
         raise CallError(f"'{text}' names no seeds; write A:B for A to B - 1, one number, or test") from None
     if start < 0 or stop <= start:
         raise CallError(f"'{text}' holds no seed; write A:B with 0 <= A < B")
+    if stop > _SEEDS_END:
+        raise CallError(f"'{text}' goes beyond {_SEEDS_END - 1}, the largest seed there is; write smaller numbers")
     return range(start, stop)
 
 
@@ -113,7 +117,7 @@ def begin(folder: Path, run: Run, *, force: bool = False, reads: Sequence[Path |
     """
     header = folder / RUN
     if header.exists() and not force:
-        held = schema.from_json(header.read_bytes(), Run)
+        held = _run(header)
         if held == run:
             for name in (EPISODES, ANSWERS, PROMPTS):
                 _mend(folder / name)
@@ -151,7 +155,14 @@ def header(folder: Path) -> Run:
     file = folder / RUN
     if not file.is_file():
         raise DataError(f"no {RUN}: this is no run; `cuadata evaluate ... --out {folder}` makes one", place=str(folder))
-    return schema.from_json(file.read_bytes(), Run)
+    return _run(file)
+
+
+def _run(file: Path) -> Run:
+    try:
+        return schema.from_json(file.read_bytes(), Run)
+    except ValueError as error:
+        raise DataError(f"{error}; make the run again, or restore the file", place=str(file)) from error
 
 
 def episodes(folder: Path) -> tuple[Episode, ...]:
