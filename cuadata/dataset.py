@@ -160,6 +160,6 @@ def read(folder: Path | str, config: str = "actions", split: str = "train", kind
         raise CallError(f"config '{config}' is none of cuadata's; say of which dataclass its rows are: kind=...")
     for number, row in enumerate(open_rows(folder, config, split)):
         try:
-            yield schema.from_row(row, wanted)
+            yield schema.from_stored(row, wanted)
         except ValueError as error:
             raise DataError(str(error), place=f"{folder}, {config}/{split}, row {number}") from error

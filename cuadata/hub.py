@@ -135,8 +135,8 @@ def _sha256(path: Path) -> str:
 def _check_call(repo: str, version: str) -> None:
     if not _REPO.fullmatch(repo):
         raise CallError(f"'{repo}' names no repository; wanted user/name")
-    if version and not _TAG.fullmatch(version):
-        raise CallError(f"'{version}' is no tag; use letters, digits, '.', '-' and '_': v1.0")
+    if version and (not _TAG.fullmatch(version) or version == "main"):
+        raise CallError(f"'{version}' is no tag, or the branch's own name; use letters, digits, '.', '-' and '_': v1.0")
 
 
 class Journal:

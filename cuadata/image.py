@@ -60,16 +60,23 @@ def from_file(path: Path | str, *, phash: bool = True) -> Image:
 
 
 def from_any(value: Any, place: str) -> Image:
-    """An Image from an Image, bytes, a path or the Hub's `{bytes, path}`; ValueError that names the place otherwise."""
+    """An Image from an Image, bytes, a path or the Hub's `{bytes, path}`; ValueError that names the place otherwise.
+
+    Of `{bytes, path}` the bytes are taken and no file is opened: such rows come from others, who may name any file of the
+    machine that reads them.
+    """
     if isinstance(value, Image):
         return value
     if isinstance(value, Mapping) and "sha256" in value:
         return Image(**value)
     try:
         if isinstance(value, Mapping):
-            if value.get("bytes") is not None:
-                return from_bytes(value["bytes"], phash=False)
-            value = value.get("path")
+            if not isinstance(value.get("bytes"), bytes):
+                raise BadImage(
+                    f"the row holds no picture, only the name {value.get('path')!r:.80}; files that a row names are not opened:"
+                    " store the bytes, as `datasets` does with embed_external_files"
+                )
+            return from_bytes(value["bytes"], phash=False)
         if isinstance(value, bytes):
             return from_bytes(value, phash=False)
         if isinstance(value, (str, Path)):

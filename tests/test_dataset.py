@@ -354,3 +354,11 @@ print(json.dumps(found))
         if config == "transitions":
             assert shown["after"] == "PngImageFile"
     assert len(got) == 10
+
+
+@pytest.mark.parametrize("held", [{"bytes": None, "path": "/etc/hostname"}, "/etc/hostname"], ids=["named", "text"])
+def test_a_stored_row_cannot_name_a_file_of_this_machine(held: Any, png: bytes) -> None:
+    row = {"n": 1, "shot": {"bytes": png, "path": "/etc/hostname"}}
+    assert schema.from_stored(row, Shot).shot.data == png
+    with pytest.raises(ValueError, match="not opened"):
+        schema.from_stored({"n": 1, "shot": held}, Shot)

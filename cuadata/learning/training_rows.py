@@ -26,7 +26,7 @@ def examples(data: Path, config: str, split: str) -> list[Any]:
         raise DataError(f"no {split} split of config '{config}'", place=str(data))
     kind = CONFIGS[config]
     tables = (batch for file in files for batch in pq.ParquetFile(file).iter_batches(64))
-    return [schema.from_row(row, kind) for table in tables for row in table.to_pylist()]
+    return [schema.from_stored(row, kind) for table in tables for row in table.to_pylist()]
 
 
 def view_of(example: Example, processor: Any) -> View:

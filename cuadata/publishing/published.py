@@ -51,6 +51,6 @@ def _read(folder: Path, config: str, wanted: Callable[[str], bool]) -> Iterator[
 
 def _row(held: dict[str, Any], kind: type[T], file: Path) -> T:
     try:
-        return schema.from_row(held, kind)
+        return schema.from_stored(held, kind)
     except ValueError as error:
         raise DataError(str(error), place=f"{file}: row {held.get('id')}") from error
