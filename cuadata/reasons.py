@@ -44,6 +44,7 @@ REASONS: Final[dict[str, str]] = {
     "convention_contradicted": "The boxes cannot be in the convention that is declared.",
     "box_missing": "There is a point but no box.",
     "box_degenerate": "The box has no area, or a negative side.",
+    "box_not_tight": "The box is that of a canvas or a plug-in; what was meant is painted in it and has none of its own.",
     "box_covers_page": "The box covers nearly the whole picture.",
     "instruction_missing": "There is no instruction.",
     "answer_exists": "The answer is that it cannot be done, and something on the page is what the instruction asks for.",

@@ -11,6 +11,8 @@ from cuadata.types import BBox, Size
 
 _NAME = "box"
 _POINTING = ("grounding", "pairs")
+#: What draws its own controls: what was meant in it has no box that a browser knows. Roles as Chromium says them, lowered.
+_PAINTED = ("canvas", "pluginobject", "embeddedobject")
 #: Where a point alone is not enough.
 _NEEDS_A_BOX = tuple(name for name in CONFIGS if name not in ("point_only", "tasks", "rejected"))
 
@@ -36,6 +38,9 @@ def box(candidate: Candidate, *, max_outside: float = 0.1, max_cover: float = 0.
         return kept(_NAME, {"not_checked": "a coordinate is no number"})
     if bbox.width <= 0 or bbox.height <= 0:
         return rejected(_NAME, "box_degenerate", {"bbox": bbox})
+    if target.role.lower() in _PAINTED:
+        # A click on it is an action all the same.
+        return rejected(_NAME, "box_not_tight", {"bbox": bbox, "role": target.role}, configs=_POINTING)
     return _placed(bbox, size, max_outside, max_cover, page_is_known=page_of(candidate) is not None)
 
 
@@ -60,9 +65,9 @@ def _placed(bbox: BBox, size: Size, max_outside: float, max_cover: float, *, pag
 @clears("box")
 def well_inside(candidate: Candidate, *, max_cover: float = 0.9) -> bool:
     """A box with an area that lies whole on the picture and leaves a tenth of it free; false for numbers that are none."""
-    example = candidate.example
-    box = example.target.bbox if example.target is not None else None
-    if box is None:
+    example, target = candidate.example, candidate.example.target
+    box = target.bbox if target is not None else None
+    if target is None or box is None or target.role.lower() in _PAINTED:
         return False
     wide, tall, width, height = example.viewport_width, example.viewport_height, box.width, box.height
     placed = box.x >= 0 and box.y >= 0 and width > 0 and height > 0 and box.x + width <= wide and box.y + height <= tall

@@ -183,6 +183,13 @@ def without(gone: Element) -> Candidate:
     return observed(held, elements=tuple(one for one in held.observation.elements if one.id != gone.id))
 
 
+def painted(role: str) -> Candidate:
+    """A row of an imported set whose target has this role."""
+    held = boxed(COPY.bbox)
+    assert held.example.target is not None
+    return replace(held, example=replace(held.example, target=replace(held.example.target, role=role)))
+
+
 def boxed(box: BBox | None, candidate: Candidate | None = None) -> Candidate:
     """A row of an imported set with this box."""
     held = without_a_page(candidate or direct())
@@ -322,6 +329,7 @@ ROWS = (
         lambda: at(direct(), Point(247.5, 131.5))),
     Row("box", "box_missing", lambda: boxed(None), lambda: boxed(COPY.bbox)),
     Row("box", "box_degenerate", lambda: boxed(BBox(152, 100, 96, 0)), lambda: boxed(BBox(152, 100, 96, 6))),
+    Row("box", "box_not_tight", lambda: painted("Canvas"), lambda: painted("img")),
     Row("box", "box_covers_page", lambda: boxed(BBox(0, 0, 1280, 700)), lambda: boxed(BBox(0, 0, 1280, 600))),
     Row("box", "coordinates_out_of_range", lambda: boxed(BBox(1200, 100, 150, 40)),
         lambda: boxed(BBox(1200, 100, 82, 40))),
