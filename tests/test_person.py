@@ -239,16 +239,21 @@ def test_what_a_person_does_to_the_browser_itself(tmp_path: Path) -> None:
         (site / f"{name}.html").write_text(f"<!doctype html><title>{name}</title><h1>{name}</h1>")
     with people.recording_of(site / "one.html", tmp_path / "out") as (session, hands):
         base = hands.page.url.rpartition("/")[0]
-        for act in (
+        acts = (
             hands.page.goto(f"{base}/two.html"),
             hands.page.goto(f"{base}/three.html"),
             hands.page.go_back(),
             hands.page.go_forward(),
             hands.page.reload(),
-        ):
+        )
+        for told, act in enumerate(acts, 1):
             time.sleep(1.2)
             hands.run(act)
             session.ready()
+            # A person waits for the page; on a busy machine that takes its time.
+            end = time.monotonic() + 15
+            while session.steps < told and time.monotonic() < end:
+                time.sleep(0.1)
         session.settle()
         session.end("success")
     steps = recording.read(tmp_path / "out").steps

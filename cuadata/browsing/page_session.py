@@ -114,10 +114,14 @@ class AsyncPage:
             try:
                 await tab.page.goto(address, wait_until="domcontentloaded", timeout=self.limit * 3000)
             except Error as error:
-                # Our own earlier try may be what got in between.
-                if f'by another navigation to "{address}"' in str(error):
+                # Our own earlier try may be what got in between, and may yet lose to the page.
+                if f'by another navigation to "{address}"' in str(error) and await _arrived(tab, address):
                     return
-                if not left or "interrupted by another navigation" not in str(error):
+                # A download aborts its navigation too: it is not begun again and again.
+                again = "interrupted by another navigation" in str(error) or (
+                    "ERR_ABORTED" in str(error) and left > tries - 3
+                )
+                if not left or not again:
                     raise
             else:
                 return
@@ -239,3 +243,14 @@ class AsyncPage:
 def now() -> float:
     """Monotonic seconds, as `since` and `Last.taken` count them."""
     return time.monotonic()
+
+
+async def _arrived(tab: Tab, address: str) -> bool:
+    """Whether a tab is at an address within a second."""
+    from playwright.async_api import Error
+
+    try:
+        await tab.page.wait_for_url(lambda url: url == address, wait_until="domcontentloaded", timeout=1000)
+    except Error:
+        return False
+    return True
