@@ -126,7 +126,8 @@ def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 try:
                     row = json.loads(line)
                 except (ValueError, RecursionError) as error:
-                    raise DataError(f"is no JSON: {error}", place=f"{path}:{number}") from error
+                    why = "nested too deep" if isinstance(error, RecursionError) else error
+                    raise DataError(f"is no JSON: {why}", place=f"{path}:{number}") from error
                 if not isinstance(row, dict):
                     raise DataError("wanted a JSON object", place=f"{path}:{number}")
                 yield f"{path.name}:{number}", row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from cuadata.learning.resampling import Batch, Choice, replaced
 
 def batch(ids: str, spread: list[bool]) -> Batch:
     """Groups of two rows, one letter each; the answers are named after the row and its place."""
-    rows = [{"id": one} for one in ids for _ in range(2)]
+    rows: list[Mapping[str, Any]] = [{"id": one} for one in ids for _ in range(2)]
     answers = [f"{row['id']}{at % 2}" for at, row in enumerate(rows)]
     return Batch(rows, (answers, None, {}), spread, all(spread))
 
