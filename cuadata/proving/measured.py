@@ -32,7 +32,7 @@ class Table:
 
 def shipped(chosen: Iterable[Chosen]) -> Table:
     """The table of the package, for those of these gates whose thresholds are the ones that were measured."""
-    held = json.loads(resources.files(__package__).joinpath(NAME).read_text(encoding="utf-8"))
+    held = json.loads(resources.files("cuadata.proving").joinpath(NAME).read_text(encoding="utf-8"))
     usual = {one.name for one in chosen if not one.options}
     source = (
         f"The table of recall comes with the package: gates of cuadata {held['version']} with their usual thresholds, on "

@@ -145,9 +145,9 @@ def tiles_of(flags: NDArray[np.bool_], side: int) -> NDArray[np.bool_]:
     height, width = flags.shape
     padded = np.pad(flags, ((0, -height % side), (0, -width % side)))
     # Rows first: they are whole in memory, and few are left for the columns.
-    rows = padded.reshape(-1, side, padded.shape[1]).any(axis=1)
-    tiles: Any = rows.reshape(rows.shape[0], -1, side).any(axis=2)
-    return tiles  # type: ignore[no-any-return]
+    rows = padded.reshape(-1, side, width + -width % side).any(axis=1)
+    tiles: NDArray[np.bool_] = np.asarray(rows.reshape(-(-height // side), -1, side).any(axis=2))
+    return tiles
 
 
 def pixels_of(tiles: NDArray[np.bool_], side: int, height: int, width: int) -> NDArray[np.bool_]:

@@ -153,7 +153,7 @@ def candidate(trajectory: Trajectory, step: Step, told: tuple[str, ...], number:
 def _failure(step: Step) -> dict[str, object]:
     """What the provenance of a step says where the task failed: that, and what reward terms paid for the step itself."""
     paid = sum(reward.value for reward in step.rewards)
-    return {"task_failed": True} | ({"paid": paid} if paid else {})
+    return {"task_failed": True, "paid": paid} if paid else {"task_failed": True}
 
 
 def _references(step: Step, task: Task | None) -> tuple[tuple[Target, ...], str | None]:
