@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cuadata.browsing.frames import send
+from cuadata.browsing.frames import FrameGone, send
 from cuadata.browsing.tab import Tab
 from cuadata.types import Dialog
 
 if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
+
     from cuadata.people.person_session import Session
 
 #: A page that navigates this soon after an input, or after asking for it itself, was led there by that, seconds.
@@ -72,7 +75,7 @@ class BrowserActs:
         """Where the page stands in its history; `said`: when a person led it there."""
         if tab.session is None:
             return
-        told = await send(tab.session, "Page.getNavigationHistory")
+        told = await _history(tab.session)
         entries = tuple(int(one["id"]) for one in told["entries"])
         now = _Place(entries[told["currentIndex"]], entries)
         before, self._places[tab.index] = self._places.get(tab.index), now
@@ -85,3 +88,15 @@ class BrowserActs:
         else:
             back = before.entries.index(now.entry) < before.entries.index(before.entry)
             self._session.browser_did("back" if back else "forward", tab, said)
+
+
+async def _history(session: CDPSession, limit: float = 2.0) -> dict[str, Any]:
+    """The page's history. While a page goes over to another process nobody answers for it: it is asked again, `limit` s long."""
+    end = time.monotonic() + limit
+    while True:
+        try:
+            return await send(session, "Page.getNavigationHistory")
+        except FrameGone:
+            if time.monotonic() > end:
+                raise
+        await asyncio.sleep(0.05)
