@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuadata import browser
-from cuadata.types import Action, Point, Size
+from cuadata.types import Action, BBox, Point, Size
 
 PAGE = """<!doctype html><meta charset=utf-8><title>Counter</title>
 <button id=more onclick="out.textContent = ++n" style="position:absolute;left:20px;top:30px;width:80px;height:30px">More</button>
@@ -81,3 +81,24 @@ def test_a_bare_select_finds_what_stands_at_its_point() -> None:
     with browser.open(html) as page:
         assert page.input(Action(type="select", element=1, point=Point(20, 15), text="Two")) is None
         assert page.evaluate("document.querySelector('select').value") == "Two"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("way", ["attribute", "design mode"])
+def test_a_document_that_is_an_editor_is_a_target(way: str) -> None:
+    """The frame of a rich-text editor: its body is what a person clicks and writes into."""
+    body = (
+        "<body contenteditable style=margin:0;height:100px>"
+        if way == "attribute"
+        else "<body style=margin:0;height:100px>"
+    )
+    script = "" if way == "attribute" else "<script>document.designMode = 'on'</script>"
+    html = f'<!doctype html><body style="margin:0"><iframe style="border:0" srcdoc="<!doctype html>{body}{script}"></iframe>'
+    with browser.open(html) as page:
+        (editor,) = [one for one in page.observe().elements if one.tag == "body"]
+        assert editor.interactive and editor.bbox == BBox(0, 0, 300, 100)
+        done = page.act(Action(type="click", point=Point(100, 60)))
+        assert done.target is not None and done.target.tag == "body"
+        assert page.observe().elements and page.act(Action(type="type", text="In frame")).error is None
+    with browser.open("<!doctype html><body style=margin:0;height:100px>No editor") as page:
+        assert not [one for one in page.observe().elements if one.tag == "body"]

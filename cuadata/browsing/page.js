@@ -88,6 +88,8 @@ globalThis.cuadata ??= (() => {
   };
   const focusable = (e) => $.has(e, "tabindex") && Number.parseInt($.attribute(e, "tabindex")) >= -1;
   const editable = (e) => {
+    // The page of an editor may be its whole document.
+    if (e === document.body && document.designMode === "on") return true;
     const value = $.attribute(e, "contenteditable");
     return value !== null && value !== "false";
   };
@@ -166,7 +168,7 @@ globalThis.cuadata ??= (() => {
       if (id) countId(root, id);
       total++;
       const asked = wanted.length > 0 && pick(e);
-      if (NEVER.has(tag) && !asked) return;
+      if (NEVER.has(tag) && !asked && !(e === document.body && editable(e))) return;
       if (large && !asked && isAway(e)) {
         const acts = takesInput(e, tag, null);
         if (acts && ++away <= MOST_AWAY) found.push({ e, tag, acts, root, away: true });
