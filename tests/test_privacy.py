@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import publishing
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -188,6 +189,14 @@ def test_splits_that_leak_are_refused(tmp_path: Path) -> None:
     assert {one.kind for one in found.problems} == {"split_leak"}
     with pytest.raises(DataError, match="has changed"):
         hub.read(folder)
+
+
+def test_rows_of_other_columns_are_not_passed_over(tmp_path: Path) -> None:
+    folder = publishing.dataset(tmp_path / "set", 5)
+    shard = min((folder / "actions").glob("train-*.parquet"))
+    pq.write_table(pq.read_table(shard).select(["id", "instruction"]), shard)
+    with pytest.raises(DataError, match="rows of 'actions' have no trajectory_id"):
+        hub_checks.check(folder, public=False)
 
 
 @pytest.mark.parametrize("text", ["{not json", "[]", "null", "[" * 100_000])

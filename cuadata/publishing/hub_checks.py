@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import dataset, privacy
+from cuadata import dataset, privacy, schema
 from cuadata.building import card, manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import sensitive
 from cuadata.judging.judging import against
 from cuadata.publishing import hub_plan, ocr
 from cuadata.registry import gates
-from cuadata.rows import Candidate, Example
+from cuadata.rows import CONFIGS, Candidate, Example
 from cuadata.types import Action, Image
 
 #: Changes where the checks do: what passed earlier ones is checked again.
@@ -118,10 +118,22 @@ def _rows(folder: Path, progress: Callable[[str, int, int], None]) -> Iterator[t
     for number, (config, split, path) in enumerate(listed):
         progress("checking shards", number, len(listed))
         with dataset.opened(path) as file:
+            _complete(config, file.schema_arrow.names, path)
             columns = [field.name for field in file.schema_arrow if not _holds_bytes(field.type)]
             for batch in file.iter_batches(batch_size=64, columns=columns):
                 yield from ((config, split, row) for row in batch.to_pylist())
     progress("checking shards", len(listed), len(listed))
+
+
+def _complete(config: str, names: Collection[str], path: Path) -> None:
+    """DataError where rows of a config of ours lack columns: then they are others, and the checks would pass over them."""
+    kind = CONFIGS.get(config)
+    wanted = [c.name for c in schema.columns(kind) if c.required] if kind is not None else []
+    if missing := [name for name in wanted if name not in names]:
+        raise DataError(
+            f"rows of '{config}' have no {', '.join(missing)}; build the dataset again, or give the config a name of its own",
+            place=str(path),
+        )
 
 
 def _holds_bytes(kind: Any) -> bool:
