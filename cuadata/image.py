@@ -59,30 +59,29 @@ def from_file(path: Path | str, *, phash: bool = True) -> Image:
     return from_bytes(Path(path).read_bytes(), phash=phash, path=str(path), keep=False)
 
 
-def from_any(value: Any, place: str) -> Image:
+def from_any(value: Any, place: str, *, files: bool = True) -> Image:
     """An Image from an Image, bytes, a path or the Hub's `{bytes, path}`; ValueError that names the place otherwise.
 
-    Of `{bytes, path}` the bytes are taken and no file is opened: such rows come from others, who may name any file of the
-    machine that reads them.
+    Of `{bytes, path}` the bytes are taken and no file is opened, since such rows come from others, who may name any file of
+    the machine that reads them. `files=False` says so of every value: only bytes are a picture then.
     """
     if isinstance(value, Image):
         return value
-    if isinstance(value, Mapping) and "sha256" in value:
+    if files and isinstance(value, Mapping) and "sha256" in value:
         return Image(**value)
+    held = value.get("bytes") if isinstance(value, Mapping) else value
     try:
-        if isinstance(value, Mapping):
-            if not isinstance(value.get("bytes"), bytes):
-                raise BadImage(
-                    f"the row holds no picture, only the name {value.get('path')!r:.80}; files that a row names are not opened:"
-                    " store the bytes, as `datasets` does with embed_external_files"
-                )
-            return from_bytes(value["bytes"], phash=False)
-        if isinstance(value, bytes):
-            return from_bytes(value, phash=False)
-        if isinstance(value, (str, Path)):
+        if isinstance(held, bytes):
+            return from_bytes(held, phash=False)
+        if files and isinstance(value, (str, Path)):
             return from_file(value, phash=False)
     except BadImage as error:
         raise BadImage(f"{place}: {error}") from error
+    if isinstance(value, (str, Path, Mapping)):
+        raise BadImage(
+            f"{place}: wanted a picture, got {value!r:.80}; files that a row names are not opened:"
+            " store the bytes, as `datasets` does with embed_external_files"
+        )
     raise ValueError(f"{place}: wanted a picture, got {value!r:.80}; give bytes, a path, or {{bytes, path}}")
 
 

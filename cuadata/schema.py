@@ -283,17 +283,11 @@ def from_row(row: Mapping[str, Any], kind: type[T]) -> T:
 
 
 def from_stored(row: Mapping[str, Any], kind: type[T]) -> T:
-    """A dataclass from a row that stood in a file, which may be anybody's: as `from_row`, but no path is opened."""
-    for column in columns(typing.cast(Any, kind)):
-        if _split(column.hint)[0] is Image and isinstance(row.get(column.name), str):
-            raise ValueError(
-                f"{kind.__name__}.{column.name}: wanted a picture's bytes, got the text {row[column.name]!r:.80};"
-                " files that a stored row names are not opened"
-            )
-    return from_row(row, kind)
+    """A dataclass from a row that stood in a file, which may be anybody's: as `from_row`, but pictures are bytes."""
+    return typing.cast(T, _build(row, kind, kind.__name__, stored=True))
 
 
-def _build(value: Any, hint: Any, place: str) -> Any:
+def _build(value: Any, hint: Any, place: str, *, stored: bool = False) -> Any:
     bare, _, optional = _split(hint)
     if value is None:
         if optional:
@@ -302,15 +296,15 @@ def _build(value: Any, hint: Any, place: str) -> Any:
     if bare is Image:
         from cuadata import image
 
-        return image.from_any(value, place)
+        return image.from_any(value, place, files=not stored)
     if is_dataclass(bare):
-        return _build_object(value, typing.cast(type, bare), place)
+        return _build_object(value, typing.cast(type, bare), place, stored)
     origin = typing.get_origin(bare)
     if origin in (tuple, list):
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
             raise ValueError(f"{place}: wanted a list, got {value!r:.80}")
         inner = typing.get_args(bare)[0]
-        built = (_build(v, inner, f"{place}[{i}]") for i, v in enumerate(value))
+        built = (_build(v, inner, f"{place}[{i}]", stored=stored) for i, v in enumerate(value))
         return tuple(built) if origin is tuple else list(built)
     if origin is typing.Literal:
         if value not in typing.get_args(bare):
@@ -319,7 +313,7 @@ def _build(value: Any, hint: Any, place: str) -> Any:
     return _scalar(value, bare, place)
 
 
-def _build_object(value: Any, kind: type, place: str) -> Any:
+def _build_object(value: Any, kind: type, place: str, stored: bool) -> Any:
     if isinstance(value, kind):
         return value
     if not isinstance(value, Mapping):
@@ -337,7 +331,9 @@ def _build_object(value: Any, kind: type, place: str) -> Any:
                 given[name] = None
             continue
         given[name] = (
-            None if value[name] is None and column.optional else _build(value[name], column.hint, f"{place}.{name}")
+            None
+            if value[name] is None and column.optional
+            else _build(value[name], column.hint, f"{place}.{name}", stored=stored)
         )
     return kind(**given)
 

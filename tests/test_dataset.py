@@ -356,9 +356,18 @@ print(json.dumps(found))
     assert len(got) == 10
 
 
-@pytest.mark.parametrize("held", [{"bytes": None, "path": "/etc/hostname"}, "/etc/hostname"], ids=["named", "text"])
+NAMED = (
+    {"bytes": None, "path": "/etc/hostname"},
+    "/etc/hostname",
+    {"sha256": "0" * 64, "width": 1, "height": 1, "format": "png", "phash": "", "path": "/etc/hostname"},
+)
+
+
+@pytest.mark.parametrize("held", NAMED, ids=["named", "text", "described"])
 def test_a_stored_row_cannot_name_a_file_of_this_machine(held: Any, png: bytes) -> None:
     row = {"n": 1, "shot": {"bytes": png, "path": "/etc/hostname"}}
     assert schema.from_stored(row, Shot).shot.data == png
     with pytest.raises(ValueError, match="not opened"):
         schema.from_stored({"n": 1, "shot": held}, Shot)
+    with pytest.raises(ValueError, match=r"images\[0\].*not opened"):
+        schema.from_stored({"episode": 1, "images": [held]}, Episode)
