@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -71,6 +72,12 @@ def test_a_link_to_the_input_does_not_hide_it(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(real)
     with pytest.raises(CallError, match="is or holds the input"):
         folders.refuse(tmp_path / "real", force=True, reads=[tmp_path / "link"])
+
+
+@pytest.mark.parametrize("refuse", [folders.refuse, folders.refuse_files], ids=["folder", "files"])
+def test_what_is_no_folder_is_said_to_be_none(refuse: Any) -> None:
+    with pytest.raises(CallError, match="/dev/null is a file"):
+        refuse(Path("/dev/null"), force=True)
 
 
 def test_merging_never_deletes_a_source(tmp_path: Path) -> None:

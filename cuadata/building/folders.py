@@ -24,14 +24,12 @@ def refuse(out: Path, *, force: bool, reads: Iterable[Path | str] = ()) -> None:
 
     `force` lets it replace what it holds, but for what is lost with it: see `spare`.
     """
-    if out.is_symlink() or out.is_file():
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise CallError(f"{out} is a file or a link; give the name of a folder that is not there yet")
     if out.is_dir() and any(out.iterdir()) and not force:
         raise CallError(f"{out} holds something already; give another folder, or --force to replace it")
     spare(out, reads)
-    parent = _nearest(out)
-    if not os.access(parent, os.W_OK | os.X_OK) or _read_only(parent):
-        raise CallError(f"{out} cannot be written: {parent} is read-only for this user; give another folder")
+    _writable(out)
 
 
 def refuse_files(out: Path, *, force: bool, reads: Iterable[Path | str] = (), held: str = "") -> None:
@@ -40,12 +38,20 @@ def refuse_files(out: Path, *, force: bool, reads: Iterable[Path | str] = (), he
     That is where it holds something, and with `force` where it is or holds what `spare` keeps. `held`: what it lacks,
     for the message.
     """
-    if out.is_file():
+    if out.exists() and not out.is_dir():
         raise CallError(f"{out} is a file; give the name of a folder")
     if out.is_dir() and any(out.iterdir()):
         if not force:
             raise CallError(f"{out} is not empty{held and f' and holds no {held}'}; give another folder, or --force")
         spare(out, reads)
+    _writable(out)
+
+
+def _writable(out: Path) -> None:
+    """CallError where this user may make or fill no folder there."""
+    parent = _nearest(out)
+    if not os.access(parent, os.W_OK | os.X_OK) or _read_only(parent):
+        raise CallError(f"{out} cannot be written: {parent} is read-only for this user; give another folder")
 
 
 def spare(out: Path, reads: Iterable[Path | str] = (), *, recordings: bool = True) -> None:
