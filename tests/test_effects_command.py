@@ -82,6 +82,8 @@ def test_a_broken_picture_is_bad_data(tmp_path: Path) -> None:
         ("{png}", "{folder}"),
         ("{png}", "nowhere.png"),
         ("{png}", "{png}", "--point", "here"),
+        ("{png}", "{png}", "--point", "nan,1"),
+        ("{png}", "{png}", "--point", "1,inf"),
         ("{png}", "{png}", "--calibrate", "{png}"),
         ("{folder}", "--point", "1,2"),
         ("{folder}", "--ambient", "{png}"),
@@ -92,6 +94,20 @@ def test_calls_that_are_none(words: tuple[str, ...], tmp_path: Path) -> None:
     path.write_bytes(encoded(START))
     done = run(*(word.format(png=path, folder=tmp_path) for word in words))
     assert isinstance(done.exception, CallError) and done.exception.exit_code == 2
+
+
+def test_a_frame_that_does_not_decode_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(encoded(START))
+    (tmp_path / "torn.png").write_bytes(encoded(START)[:500])
+    done = run(tmp_path / "a.png", tmp_path / "a.png", "--ambient", tmp_path / "torn.png")
+    assert isinstance(done.exception, DataError) and "torn.png" in str(done.exception)
+
+
+@pytest.mark.parametrize("held", ["", "\n \n"])
+def test_labels_that_hold_nothing_calibrate_nothing(held: str, tmp_path: Path) -> None:
+    (tmp_path / "labels.jsonl").write_text(held)
+    done = run(tmp_path, "--calibrate", tmp_path / "labels.jsonl")
+    assert isinstance(done.exception, DataError) and "holds no labels" in str(done.exception)
 
 
 @pytest.mark.parametrize("ratio", ["0", "-1", "nan", "inf"])

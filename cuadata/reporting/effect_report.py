@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cuadata.proving import calibration, effect_pairs, labelling
 from cuadata.proving.calibration import Calibration, Judged
 from cuadata.proving.labelling import Labelled
 from cuadata.reporting import printing
+from cuadata.seeing import pictures
 from cuadata.seeing.comparison import look
 from cuadata.splitting.recovery import Statistics, keep_as_context, train_on
 from cuadata.statistics.intervals import Rate
@@ -55,14 +57,21 @@ def _point(text: str | None) -> Point | None:
     try:
         x, y = (float(number) for number in text.split(","))
     except ValueError:
-        raise CallError(f"--point is '{text}', wanted two numbers: 120,340") from None
+        x = y = math.nan
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise CallError(f"--point is '{text}', wanted two numbers: 120,340")
     return Point(x, y)
 
 
 def one_pair(
     before: Path, after: Path, ambient: Sequence[Path], point: Point | None, ratio: float, as_json: bool
 ) -> None:
-    """The effect between two pictures. DataError where one cannot be read, after the object was printed."""
+    """The effect between two pictures. DataError where one of them cannot be read, after the object was printed."""
+    for frame in ambient:
+        try:
+            pictures.load(frame)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{error}; leave out this --ambient, or take it again", place=str(frame)) from error
     effect = effects.compare(before, after, ambient, point, device_pixel_ratio=ratio)
     if as_json:
         printing.data({"happened": effect.happened, **to_builtins(effect)})
@@ -136,7 +145,11 @@ def _figures(held: Statistics) -> dict[str, str]:
 
 def calibrated(paths: Sequence[Path], labels: Path, as_json: bool) -> None:
     """Precision and recall on labelled pairs, or on the labelled steps of recordings, and proposed thresholds."""
-    first = next((line for line in labels.read_text(encoding="utf-8").splitlines() if line.strip()), "{}")
+    first = next((line for line in labels.read_text(encoding="utf-8").splitlines() if line.strip()), "")
+    if not first:
+        raise DataError(
+            "it holds no labels, a JSON object a line; docs/effects.md says what stands in one", place=str(labels)
+        )
     actions = _of_steps(paths, labels) if '"recording"' in first else _of_pairs(labels)
     result = calibration.calibrate(actions)
     show(result)
