@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import publishing
 import pytest
@@ -101,6 +102,22 @@ def test_the_card_keeps_configs_that_stay_and_drops_those_that_go() -> None:
         "b": ["train"],
     }
     assert hub_plan.merged_card(local, None, files) == local
+
+
+def test_configs_of_every_form_stay_as_they_are() -> None:
+    """One pattern, several without splits, a folder; of two defaults the publisher's own is left."""
+    local = "---\nconfigs:\n- config_name: a\n  default: true\n  data_files:\n  - split: train\n    path: a/*.parquet\n---\n"
+    kept: list[dict[str, Any]] = [
+        {"config_name": "pattern", "data_files": "b/*.parquet"},
+        {"config_name": "several", "data_files": ["b/*.parquet", "c/*.parquet"], "drop_labels": True},
+        {"config_name": "folder", "data_dir": "c"},
+        {"config_name": "within", "data_dir": "c", "data_files": [{"split": "test", "path": "*.parquet"}]},
+    ]
+    gone = [{"config_name": "gone", "data_files": "d/*.parquet"}, {"config_name": "empty", "data_dir": "d"}]
+    remote = hub_plan._card({"configs": [kept[0] | {"default": True}, *kept[1:], *gone]}, "")
+    files = ["a/x.parquet", "b/x.parquet", "c/x.parquet"]
+    head = hub_plan.front_matter(hub_plan.merged_card(local, remote, files))
+    assert head["configs"][1:] == kept and head["configs"][0]["default"] is True
 
 
 def test_a_new_repository_is_private_tagged_and_opens(hub: Hub, publish: Publisher, data: Path, tmp_path: Path) -> None:

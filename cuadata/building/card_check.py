@@ -105,8 +105,13 @@ def _name(config: dict[str, Any], number: int) -> str:
 
 
 def _splits(name: str, config: dict[str, Any], files: Sequence[str]) -> dict[str, list[str]]:
-    """Files by split. `data_files` may be a pattern, a list of patterns, or a list of {split, path}."""
-    given = config.get("data_files")
+    """Files by split. `data_files` may be a pattern, a list of patterns, or a list of {split, path}.
+
+    `data_dir` is the folder that patterns begin in; alone it means all that is below it.
+    """
+    folder = config.get("data_dir")
+    base = f"{folder.strip('/')}/" if isinstance(folder, str) and folder.strip("/") else ""
+    given = config.get("data_files", "**" if base else None)
     entries: list[Any] = given if isinstance(given, list) else [given]
     if entries and all(isinstance(e, str) for e in entries):
         entries = [{"split": "train", "path": entries}]
@@ -120,19 +125,19 @@ def _splits(name: str, config: dict[str, Any], files: Sequence[str]) -> dict[str
             raise _Fault("split_missing", f"config '{name}': split is {split!r}; wanted a word such as train")
         if split in found:
             raise _Fault("duplicate_split", f"config '{name}' names split {split} twice; give it a list of paths")
-        found[split] = _matched(name, split, entry.get("path"), files)
+        found[split] = _matched(name, split, entry.get("path"), files, base)
         for file in found[split]:
             if owner.setdefault(file, split) != split:
                 raise _Fault("file_in_two_splits", f"config '{name}': {file} is in {owner[file]} and in {split}")
     return found
 
 
-def _matched(name: str, split: str, given: Any, files: Sequence[str]) -> list[str]:
+def _matched(name: str, split: str, given: Any, files: Sequence[str], base: str) -> list[str]:
     patterns = given if isinstance(given, list) else [given]
     if not patterns or not all(isinstance(p, str) and p for p in patterns):
         raise _Fault("data_files_missing", f"config '{name}', split {split}: path is {given!r:.80}")
     found: dict[str, None] = {}
-    for pattern in patterns:
+    for pattern in [one if one.startswith("/") else base + one.removeprefix("./") for one in patterns]:
         if pattern.startswith("/") or "://" in pattern or ".." in pattern.split("/"):
             raise _Fault("path_outside_set", f"config '{name}', split {split}: {pattern}")
         matches = [file for file in files if _glob(pattern).fullmatch(file)]

@@ -85,24 +85,32 @@ def named_card(text: str, repo: str, unchecked: Sequence[str]) -> str:
 
 
 def _left_over(local: str, remote: str, files: Sequence[str]) -> list[dict[str, Any]]:
-    """Configs of the remote card, with the splits that the local card has none of and that still have files."""
+    """Configs of the remote card, with the splits that the local card has none of and that still have files.
+
+    What a config says beside its files stays, but for `default`: which one that is, the local card says.
+    """
     own = {config["config_name"]: config for config in _listed(local)}
     found = []
     for config in _listed(remote):
+        config = {key: value for key, value in config.items() if key != "default"}
         name = config.get("config_name")
         entries = config.get("data_files")
-        if not isinstance(name, str) or not isinstance(entries, list):
+        if not isinstance(name, str):
             continue
-        held = {entry["split"] for entry in own[name]["data_files"]} if name in own else set()
-        kept = [e for e in entries if isinstance(e, dict) and e.get("split") not in held and _names_files(e, files)]
-        if kept:
-            found.append({"config_name": name, "data_files": kept})
+        if isinstance(entries, list) and all(isinstance(e, dict) for e in entries):
+            held = {entry["split"] for entry in own[name]["data_files"]} if name in own else set()
+            kept = [
+                e for e in entries if e.get("split") not in held and _names_files(config | {"data_files": [e]}, files)
+            ]
+            if kept:
+                found.append(config | {"data_files": kept})
+        elif name not in own and _names_files(config, files):  # patterns without splits, or a folder
+            found.append(config)
     return found
 
 
-def _names_files(entry: dict[str, Any], files: Sequence[str]) -> bool:
-    card = {"configs": [{"config_name": "one", "data_files": [entry]}]}
-    return card_check.check(_card(card, ""), files).verdict == "keep"
+def _names_files(config: dict[str, Any], files: Sequence[str]) -> bool:
+    return card_check.check(_card({"configs": [config]}, ""), files).verdict == "keep"
 
 
 def _with_configs(card: str, more: list[dict[str, Any]]) -> str:
