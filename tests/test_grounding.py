@@ -180,6 +180,8 @@ def test_questions_are_found_by_kind_instruction_or_the_rest_of_the_file(steps: 
     assert [a.gold.kind for a in mixed.answered] == ["relational", "relational"]
     assert (mixed.reworded, len(mixed.missing)) == (1, 4)
     assert found({**base, "instruction": "older"}, kind="direct").answered[0].gold.kind == "direct"
+    with pytest.raises(CallError, match="no kind 'relative'; there are: direct, relational"):
+        found({**base, "instruction": "older"}, kind="relative")
     with pytest.raises(CallError, match="direct or relational"):
         found({**base, "instruction": "older"})
     with pytest.raises(DataError, match="names a question"):

@@ -99,9 +99,11 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
 
     Where the columns fit questions of several kinds (one step has a direct and a relational instruction), the line's
     `kind` or `instruction_type` decides, then its instruction; lines with an instruction that was reworded since belong
-    to the kind that most of the file has, or to `kind`. CallError where that is not to be told; DataError where no line
-    fits the set.
+    to the kind that most of the file has, or to `kind`. CallError where that is not to be told or the set has no such
+    kind; DataError where no line fits the set.
     """
+    if kind is not None and kind not in (there := sorted({one.kind for one in golds})):
+        raise CallError(f"the gold set has no kind '{kind}'; there are: {', '.join(there)}")
     index, held = _Index(golds), list(rows)
     named = [index.exact(row, kind) for _, row in held]
     kinds = Counter(one.kind for one in named if one is not None)
