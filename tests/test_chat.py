@@ -181,7 +181,8 @@ def test_group_sizes() -> None:
 
 
 @pytest.mark.parametrize(
-    "call", [(1.2, 1.0, {}), (0.5, 0.0, {}), (0.5, 1.0, {"groups": 0}), (0.5, 1.0, {"sizes": [1]})]
+    "call",
+    [(1.2, 1.0, {}), (0.5, 0.0, {}), (0.5, 1e308, {}), (0.5, 1.0, {"groups": 0}), (0.5, 1.0, {"sizes": [1]})],
 )
 def test_plans_of_nothing(call: tuple[float, float, dict[str, Any]]) -> None:
     with pytest.raises(CallError):

@@ -86,6 +86,8 @@ def plan(
         raise CallError(f"the pass rate is {pass_rate}; a share between 0 and 1 is wanted")
     if not (seconds_per_episode > 0 and groups > 0 and parallel > 0):
         raise CallError("seconds per episode, groups and parallel episodes have to be above 0")
+    if seconds_per_episode > 1e9:
+        raise CallError(f"{seconds_per_episode:g} seconds are more than thirty years; what does one episode take?")
     return tuple(_size(size, pass_rate, seconds_per_episode, groups, parallel) for size in sizes)
 
 
