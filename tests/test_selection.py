@@ -47,17 +47,21 @@ def row(number: int, png: bytes, *, relation: str | None = None, above: bool = T
     )
 
 
+def written(folder: Path, rows: Sequence[Grounding]) -> Path:
+    """A dataset with these rows in its training split."""
+    (folder / "grounding").mkdir(parents=True)
+    with Writer(schema.arrow_schema(Grounding), folder / "grounding", "train") as writer:
+        for one in rows:
+            writer.add(schema.to_row(one))
+        writer.close()
+    return folder
+
+
 @pytest.fixture
 def made(tmp_path: Path, png: bytes) -> Path:
     """A dataset with four grounding rows, and a config that has no targets."""
     rows = [row(0, png, relation="above"), row(1, png, relation="above", above=False), row(2, png), row(3, png)]
-    folder = tmp_path / "made" / "grounding"
-    folder.mkdir(parents=True)
-    with Writer(schema.arrow_schema(Grounding), folder, "train") as writer:
-        for one in rows:
-            writer.add(schema.to_row(one))
-        writer.close()
-    return tmp_path / "made"
+    return written(tmp_path / "made", rows)
 
 
 def answers(path: Path, texts: Sequence[Sequence[str]]) -> Path:
@@ -165,17 +169,12 @@ def test_near_pictures_are_one_cluster_whatever_their_split_group(tmp_path: Path
     """Three rows show one page, one of them with a caret more; their groups differ, as with other sites. B is another."""
     one, caret, other = (painted(*look) for look in ((False, False), (False, True), (True, False)))
     rows = [replace(row(n, png), split_group=f"own{n}") for n, png in enumerate((one, one, caret, other))]
-    folder = tmp_path / "made" / "grounding"
-    folder.mkdir(parents=True)
-    with Writer(schema.arrow_schema(Grounding), folder, "train") as writer:
-        for each in rows:
-            writer.add(schema.to_row(each))
-        writer.close()
+    made = written(tmp_path / "made", rows)
     path = answers(tmp_path / "p.jsonl", [[HIT, MISS]] * 4)
-    _, golds = evaluation.gold_set(f"dataset:{tmp_path / 'made'}")
+    _, golds = evaluation.gold_set(f"dataset:{made}")
     limits = selection.Limits(cap=1)
     by_group = selection.select(path, golds, "qwen3vl", limits)
-    by_picture = selection.select(path, golds, "qwen3vl", limits, source=tmp_path / "made")
+    by_picture = selection.select(path, golds, "qwen3vl", limits, source=made)
     assert sum(c.keep == "yes" for c in by_group) == 4
     kept = [c.id for c in by_picture if c.keep == "yes"]
     assert len(kept) == 2 and "t3/0" in kept
