@@ -204,7 +204,8 @@ def figure(out: Path, held: dict[str, Any]) -> None:
         low, high = exact["interval"]
         axis.barh(place, 100 * exact["rate"], color="#3b6ea5", height=0.6)
         axis.plot([100 * low, 100 * high], [place, place], color="#1b1b1b", linewidth=1.5)
-        axis.plot(100 * held["arms"][name]["default"]["rate"], place, "o", color="#c9772b", markersize=5)
+        default = 100 * held["arms"][name]["default"]["rate"]
+        axis.plot(default, place, "o", color="#c9772b", markersize=5, clip_on=False)  # whole at the end of the axis too
     axis.set_yticks(range(len(names)), names)
     axis.set_xlim(0, 100)
     axis.set_xlabel("success on the fixed test seeds, % (bar: exact with 95 % Wilson interval; dot: default)")
