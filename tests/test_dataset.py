@@ -356,6 +356,19 @@ print(json.dumps(found))
     assert len(got) == 10
 
 
+def test_a_set_built_anew_in_its_place_is_not_read_from_an_old_copy(tmp_path: Path, png: bytes) -> None:
+    """`datasets` keeps a prepared copy of a folder, and knows it again by the card alone."""
+    import build_trajectories as made
+
+    from cuadata import build
+
+    code = 'print(json.dumps(list(load_dataset(folder, "actions", split="train")["trajectory_id"])))'
+    for name in ("before", "afterwards"):
+        made.save(made.checkout(name, seed=0), tmp_path / name)
+        build.build([("recordings", tmp_path / name)], tmp_path / "set", workers=1, force=True)
+        assert set(loaded(tmp_path / "set", code, tmp_path)) == {name}
+
+
 NAMED = (
     {"bytes": None, "path": "/etc/hostname"},
     "/etc/hostname",

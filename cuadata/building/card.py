@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import shlex
 from collections.abc import Mapping
@@ -65,6 +66,7 @@ def render(manifest: Mapping[str, Any], about: About) -> str:
             licence=about.licence,
             consent=about.consent,
             configs=_configs(manifest),
+            contents=_contents(manifest),
             what=CONFIGS,
             size=_size(sum(sum(rows.values()) for rows in counts["kept"].values())),
             rejected=sum(counts["rejected"].values()),
@@ -116,6 +118,19 @@ def _configs(manifest: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         config: dict(sorted(held.items(), key=lambda item: order.index(item[0]) if item[0] in order else -1))
         for config, held in sorted(found.items(), key=lambda item: list(CONFIGS).index(item[0]))
     }
+
+
+def _contents(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Config -> what its files hold, as a short hash.
+
+    `datasets` keeps a prepared copy of a folder under a hash of what its card says of a config, whatever the files are: a
+    dataset built anew in the same place would be read as it was before.
+    """
+    found: dict[str, Any] = {}
+    for file in sorted(manifest["files"], key=lambda one: one["path"]):
+        digest = found.setdefault(file["path"].split("/")[0], hashlib.sha256())
+        digest.update(f"{file['path']} {file['sha256']}\n".encode())
+    return {config: digest.hexdigest()[:16] for config, digest in found.items()}
 
 
 def _title(manifest: Mapping[str, Any], about: About) -> str:
