@@ -70,12 +70,12 @@ def _before(
     across: float, breadth: float, other_across: float, other_breadth: float,
 ) -> float:  # fmt: skip
     """The lesser of two margins: the gap along, as a share of the smaller extent, and what is shared across beyond half."""
-    # `_shared` and `min` are written out: every rival of every row comes through here, and calls cost more than sums.
+    # `shared` and `min` are written out: every rival of every row comes through here, and calls cost more than sums.
     beyond = (other - start - extent) / (min(other_extent, extent))
     end, other_end = across + breadth, other_across + other_breadth
-    shared = (min(other_end, end)) - (max(other_across, across))
-    shared = shared / (min(other_breadth, breadth)) - HALF
-    return min(shared, beyond)
+    common = (min(other_end, end)) - (max(other_across, across))
+    common = common / (min(other_breadth, breadth)) - HALF
+    return min(common, beyond)
 
 
 def inside(target: BBox, reference: BBox) -> float:
@@ -92,25 +92,25 @@ def inside(target: BBox, reference: BBox) -> float:
 
 def same_row(target: BBox, reference: BBox) -> float:
     """Side by side: each one's centre lies within the other's height, and the heights are alike."""
-    beside = -_shared(target.x, target.width, reference.x, reference.width)
+    beside = -shared(target.x, target.width, reference.x, reference.width)
     return min(_one_line(target.y, target.height, reference.y, reference.height), beside)
 
 
 def same_column(target: BBox, reference: BBox) -> float:
     """One over the other: each one's centre lies within the other's width, and the widths are alike."""
-    beside = -_shared(target.y, target.height, reference.y, reference.height)
+    beside = -shared(target.y, target.height, reference.y, reference.height)
     return min(_one_line(target.x, target.width, reference.x, reference.width), beside)
 
 
 def overlapping(target: BBox, reference: BBox) -> float:
     """They share area, and each sticks out of the other."""
-    across = _shared(target.x, target.width, reference.x, reference.width)
-    down = _shared(target.y, target.height, reference.y, reference.height)
+    across = shared(target.x, target.width, reference.x, reference.width)
+    down = shared(target.y, target.height, reference.y, reference.height)
     if across <= 0 or down <= 0:
         return min(across, down) - SHARED
-    shared = across * min(target.width, reference.width) * down * min(target.height, reference.height)
+    common = across * min(target.width, reference.width) * down * min(target.height, reference.height)
     sticks_out = -max(inside(target, reference), inside(reference, target))
-    return min(shared / min(target.area, reference.area) - SHARED, sticks_out - 2 * ROUNDING)
+    return min(common / min(target.area, reference.area) - SHARED, sticks_out - 2 * ROUNDING)
 
 
 PAIRS: Final[dict[str, Callable[[BBox, BBox], float]]] = {
@@ -126,11 +126,10 @@ PAIRS: Final[dict[str, Callable[[BBox, BBox], float]]] = {
 }
 
 
-def _shared(start: float, extent: float, other: float, other_extent: float) -> float:
+def shared(start: float, extent: float, other: float, other_extent: float) -> float:
     """Shared length of two intervals as a share of the shorter; below 0 where they are apart."""
     end, other_end = start + extent, other + other_extent
-    shared = min(other_end, end) - max(other, start)
-    return shared / min(other_extent, extent)
+    return (min(other_end, end) - max(other, start)) / min(other_extent, extent)
 
 
 def _one_line(at: float, extent: float, other_at: float, other: float) -> float:

@@ -17,7 +17,7 @@ from cuadata.types import BBox, Relation, Size
 
 __all__ = [
     "MARGIN", "OPPOSITES", "REFERENCES", "Finding", "Fit", "Qualifiers", "Side",
-    "decide", "fits", "gap", "holds", "judge", "margins", "misaligned", "solid",
+    "decide", "fits", "gap", "holds", "in_line", "judge", "margins", "misaligned", "solid",
 ]  # fmt: skip
 
 #: By how much the runner-up has to fail.
@@ -199,6 +199,19 @@ def misaligned(relation: Relation, target: BBox, reference: BBox) -> float:
     if relation in ("left_of", "right_of"):
         return rules.misaligned(target.y, target.height, reference.y, reference.height)
     return math.inf
+
+
+def in_line(relation: Relation, target: BBox, references: Sequence[BBox]) -> float:
+    """Share of the smaller extent that a target has in common with its reference across a direction, 1 at most.
+
+    A direction holds from a half on. 1 for other relations, which nothing has to be in line for.
+    """
+    if relation not in OPPOSITES or relation in ("inside", "contains"):
+        return 1.0
+    reference = references[0]
+    if relation in ("above", "below"):
+        return rules.shared(target.x, target.width, reference.x, reference.width)
+    return rules.shared(target.y, target.height, reference.y, reference.height)
 
 
 def judge(

@@ -15,6 +15,7 @@ from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_truth import Scene
 from cuadata.registry import families
 from cuadata.types import BBox, Element, Locator, Observation, Point, Size, Task
+from cuadata.wording import phrases
 
 FAMILIES = ("shapes", "widgets")
 
@@ -110,6 +111,43 @@ def seen_of(question: spatial_truth.Question) -> spatial_balance.Seen:
         viewport=Size(640, 600),
         answer=question.answer,
     )
+
+
+# Where two circles lie on a page of 640 x 600, by their top left corners, beside a red square of 40 px at (300, 300).
+@pytest.mark.parametrize(
+    ("stated", "circles", "asked"),
+    [
+        ("above the red square", [(305, 200), (400, 440)], True),
+        ("above the red square", [(318, 200), (400, 440)], False),  # half beside it
+        ("above the red square", [(305, 100), (333, 200)], True),  # the nearer one stands clear of the square
+        ("above the red square", [(305, 100), (328, 200)], False),  # ... and here it does not
+        ("in the same row as the red square", [(100, 304), (450, 400)], True),
+        ("in the same row as the red square", [(100, 304), (450, 330)], False),  # nearly in that row as well
+        ("in the same row as the red square", [(100, 317), (450, 400)], False),
+        ("on the left edge of the page", [(10, 100), (200, 400)], True),
+        ("on the left edge of the page", [(10, 100), (90, 400)], False),  # not on the edge, and yet near it
+        ("on the left edge of the page", [(60, 100), (200, 400)], False),
+        ("nearest to the red square", [(360, 300), (480, 300)], True),
+        ("nearest to the red square", [(400, 300), (190, 300)], False),
+    ],
+)
+def test_nobody_is_asked_what_holds_by_a_hair(stated: str, circles: list[tuple[int, int]], asked: bool) -> None:
+    places = {"red square": (300, 300), "blue circle": circles[0], "green circle": circles[1], "pink star": (560, 560)}
+    elements = tuple(
+        Element(
+            id=n, role="button", name=name, tag="button", bbox=BBox(x, y, 40, 40), seen=1.0, hit=1.0,
+            point=Point(x + 20, y + 20), interactive=True, locator=Locator(css=f"#e{n}"),
+        )
+        for n, (name, (x, y)) in enumerate(places.items())
+    )  # fmt: skip
+    page = Observation(screenshot=None, viewport=Size(640, 600), elements=elements)
+    scene = Scene(Look(page, {one.id: one.name for one in elements}, {}))
+    said = phrases.read(f"Click the circle {stated}").stated[0]
+    references = [elements[:1] if said.relation != "at_edge" else ()]
+    holding, _, _ = scene.answer("circle", [said], references)
+    assert holding.fits == (0,)  # by the rule alone it is the blue one each time
+    question = scene.question(said.relation, "circle", [said], references)
+    assert (question is not None) == asked
 
 
 @pytest.mark.parametrize("asked", [{"n": 0}, {"infeasible": 0.9}, {"pairs": -1}, {"workers": 0}, {"seed": -1}])

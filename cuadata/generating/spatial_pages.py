@@ -107,13 +107,16 @@ class _Maker:
 
     def _moved(self, page: Page, place: int, question: Question, rng: Random) -> None:
         """The reference in the place of another element; the same relation has another answer there."""
-        movable = [one for one in question.all_references if _number(one) is not None]
-        others = [
-            one for one in page.scene.targets if one not in question.all_references and one is not question.target
+        swaps = [
+            (_number(one), _number(other))
+            for one in question.all_references
+            for other in page.scene.targets
+            if _number(one) is not None and other not in question.all_references and other is not question.target
+            if spatial_truth.turns(page.scene, question, one, other)
         ]
-        if not movable or not others:
+        if not swaps:
             return
-        swap = (_number(rng.choice(movable)), _number(rng.choice(others)))
+        swap = rng.choice(swaps)
         changed = spatial_render.again(page, "moved_reference", {"swap": swap})
         references, scene = changed.scene.again(question), changed.scene
         again = scene.question(question.kind, question.thing, question.stated, references) if references else None

@@ -10,6 +10,7 @@ from random import Random
 from typing import Annotated, Any, Final
 
 from cuadata import relation_rules, relations
+from cuadata.generating import spatial_plain
 from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_words import noun, title
 from cuadata.relations import OPPOSITES, Finding
@@ -85,40 +86,47 @@ class Scene:
                 self.things[thing] = index.matching(meant)
 
     def answer(
-        self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
-    ) -> tuple[Finding, list[Element], list[float]]:
-        """What relations mean among all elements of a class, whatever comes of it."""
+        self, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
+    ) -> tuple[Finding, list[Element], list[tuple[float, ...]]]:
+        """What relations mean among all elements of a class, whatever comes of it; each one's margins in each relation."""
         left_out = {one.id for held in references for one in held}
         candidates = [one for one in self.things.get(thing, ()) if one.id not in left_out]
-        boxes = [box(one) for one in candidates]
+        margins = self.margins(candidates, stated, references)
+        return relations.decide([min(each) for each in margins]), candidates, margins
+
+    def margins(
+        self, candidates: Sequence[Element], stated: Sequence[Stated], references: Sequence[Sequence[Element]]
+    ) -> list[tuple[float, ...]]:
+        """By how much each candidate fulfils each of the relations, below 0 where it fails."""
+        boxes, page = [box(one) for one in candidates], self.look.observation.viewport
         found = [
-            relations.margins(
-                one.relation, boxes, [box(e) for e in held], **one.qualifiers(self.look.observation.viewport)
-            )
+            relations.margins(one.relation, boxes, [box(e) for e in held], **one.qualifiers(page))
             for one, held in zip(stated, references, strict=True)
         ]
-        margins = [min(each) for each in zip(*found, strict=True)]
-        return relations.decide(margins), candidates, margins
+        return list(zip(*found, strict=True))
 
     def question(
         self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
     ) -> Question | None:
-        """The question, where exactly one element answers it by the margin; None where not."""
+        """The question, where exactly one element answers it and a person sees so at a glance; None where not."""
         if any(one.relation == "nearest" or one.nearest for one in stated) and self.touching(references[0][0]):
             return None  # people do not agree whether what holds the reference, or lies in it, is near it
-        finding, candidates, margins = self.answer(kind, thing, stated, references)
+        finding, candidates, margins = self.answer(thing, stated, references)
         if finding.reason is not None or len(candidates) < 2 or candidates[finding.fits[0]] not in self.targets:
             return None
-        answer = candidates[finding.fits[0]]
+        place = finding.fits[0]
+        answer = candidates[place]
         # A dropdown may be what somebody calls a text field, so it is a rival; nobody is asked for it by that word.
         if noun(answer, self.look.looks.get(answer.id)) != thing:
             return None
         meant = box(answer)
         if any(relations.gap(meant, box(one)) > self.reach for held in references for one in held):
             return None
+        if not _plainly(place, stated, candidates, references, margins):
+            return None
         return Question(
             kind=kind, thing=thing, stated=tuple(stated), references=tuple(map(tuple, references)),
-            candidates=tuple(candidates), margins=tuple(margins), answer=finding.fits[0],
+            candidates=tuple(candidates), margins=tuple(map(min, margins)), answer=place,
         )  # fmt: skip
 
     def touching(self, element: Element) -> list[Element]:
@@ -135,6 +143,20 @@ class Scene:
         held = [tuple(here[e.locator] for e in refs if e.locator in here) for refs in question.references]
         same = [len(a) == len(b) for a, b in zip(held, question.references, strict=True)]
         return held if all(same) else None
+
+
+def _plainly(
+    place: int,
+    stated: Sequence[Stated],
+    candidates: Sequence[Element],
+    references: Sequence[Sequence[Element]],
+    margins: Sequence[tuple[float, ...]],
+) -> bool:
+    """Whether nobody doubts that the candidate at a place is meant, and no other."""
+    held_to = [[box(one) for one in held] for held in references]
+    return spatial_plain.holds(stated, box(candidates[place]), held_to, margins[place]) and all(
+        spatial_plain.fails(stated, one) for at, one in enumerate(margins) if at != place
+    )
 
 
 def _plain(name: str) -> bool:
@@ -292,6 +314,21 @@ def opposite(scene: Scene, question: Question) -> Question | None:
     return scene.question(turned.relation, question.thing, [turned], question.references)
 
 
+def turns(scene: Scene, question: Question, one: Element, other: Element) -> bool:
+    """Whether a question would plainly mean another element if a reference and a target stood in each other's place.
+
+    Worked out from the boxes as they are: what a page does when two of its elements change places, only it can tell.
+    """
+    moved = {one.id: replace(one, bbox=other.bbox), other.id: replace(other, bbox=one.bbox)}
+    candidates = [moved.get(each.id, each) for each in question.candidates]
+    references = [[moved.get(each.id, each) for each in held] for held in question.references]
+    margins = scene.margins(candidates, question.stated, references)
+    finding = relations.decide([min(each) for each in margins])
+    if finding.reason is not None or finding.fits[0] == question.answer:
+        return False
+    return _plainly(finding.fits[0], question.stated, candidates, references, margins)
+
+
 def neighbour(scene: Scene, question: Question, others: Sequence[Question]) -> Question | None:
     """A question about an element that stands on the right side of this one's reference and yet does not answer it."""
     near = {question.candidates[place].id for place in right_side(question)}
@@ -329,18 +366,16 @@ def failure(question: Question, place: int) -> str:
 
 def lost(scene: Scene, question: Question) -> bool:
     """Whether nothing would answer a question if its target were gone and all else stayed as it is."""
-    left = [box(one) for one in question.candidates if one is not question.target]
-    found = [
-        relations.margins(one.relation, left, [box(e) for e in held], **one.qualifiers(scene.look.observation.viewport))
-        for one, held in zip(question.stated, question.references, strict=True)
-    ]
-    counted = question.kind.startswith("nth_")
-    return not counted and all(min(each) <= -relations.MARGIN for each in zip(*found, strict=True))
+    if question.kind.startswith("nth_"):
+        return False
+    left = [one for one in question.candidates if one is not question.target]
+    margins = scene.margins(left, question.stated, question.references)
+    return all(spatial_plain.fails(question.stated, one) for one in margins)
 
 
 def unanswered(scene: Scene, question: Question, references: Sequence[Sequence[Element]], kind: str) -> bool:
-    """Whether nothing that is seen answers a question by the margin; where the target is covered, it must be unseen."""
-    finding, _, _ = scene.answer(question.kind, question.thing, question.stated, references)
+    """Whether nothing that is seen comes near to answering; where the target is covered, it must be unseen."""
+    finding, _, margins = scene.answer(question.thing, question.stated, references)
     here = next((e for e in scene.look.observation.elements if e.locator == question.target.locator), None)
     gone = here is None if kind == "removed" else here is not None and here.seen == 0
-    return gone and not finding.fits and (finding.runner_up_margin is None or finding.runner_up_margin <= -0.1)
+    return gone and not finding.fits and all(spatial_plain.fails(question.stated, one) for one in margins)
