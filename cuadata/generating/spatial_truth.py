@@ -109,8 +109,10 @@ class Scene:
         self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
     ) -> Question | None:
         """The question, where exactly one element answers it and a person sees so at a glance; None where not."""
-        if any(one.relation == "nearest" or one.nearest for one in stated) and self.touching(references[0][0]):
-            return None  # people do not agree whether what holds the reference, or lies in it, is near it
+        # People do not agree whether what holds the reference, or lies in it, is near it, or in the column of it.
+        close = (one.nearest or one.relation in ("nearest", "nth_in_row", "nth_in_column") for one in stated)
+        if any(close) and any(self.touching(one) for one in references[0]):
+            return None
         finding, candidates, margins = self.answer(thing, stated, references)
         if finding.reason is not None or len(candidates) < 2 or candidates[finding.fits[0]] not in self.targets:
             return None
