@@ -119,8 +119,9 @@ def seen_of(question: spatial_truth.Question) -> spatial_balance.Seen:
     [
         ("above the red square", [(305, 200), (400, 440)], True),
         ("above the red square", [(318, 200), (400, 440)], False),  # half beside it
-        ("above the red square", [(305, 100), (333, 200)], True),  # the nearer one stands clear of the square
-        ("above the red square", [(305, 100), (328, 200)], False),  # ... and here it does not
+        ("above the red square", [(305, 200), (360, 100)], True),
+        ("above the red square", [(305, 100), (360, 200)], False),  # another is up there too, and nearer
+        ("above the red square", [(305, 100), (450, 200)], True),  # ... but not where it is rather aside than up
         ("in the same row as the red square", [(100, 304), (450, 400)], True),
         ("in the same row as the red square", [(100, 304), (450, 330)], False),  # nearly in that row as well
         ("in the same row as the red square", [(100, 317), (450, 400)], False),

@@ -124,7 +124,7 @@ class Scene:
         meant = box(answer)
         if any(relations.gap(meant, box(one)) > self.reach for held in references for one in held):
             return None
-        if not _plainly(place, stated, candidates, references, margins):
+        if not spatial_plain.answers(stated, place, list(map(box, candidates)), _boxes(references), margins):
             return None
         return Question(
             kind=kind, thing=thing, stated=tuple(stated), references=tuple(map(tuple, references)),
@@ -147,18 +147,8 @@ class Scene:
         return held if all(same) else None
 
 
-def _plainly(
-    place: int,
-    stated: Sequence[Stated],
-    candidates: Sequence[Element],
-    references: Sequence[Sequence[Element]],
-    margins: Sequence[tuple[float, ...]],
-) -> bool:
-    """Whether nobody doubts that the candidate at a place is meant, and no other."""
-    held_to = [[box(one) for one in held] for held in references]
-    return spatial_plain.holds(stated, box(candidates[place]), held_to, margins[place]) and all(
-        spatial_plain.fails(stated, one) for at, one in enumerate(margins) if at != place
-    )
+def _boxes(references: Sequence[Sequence[Element]]) -> list[list[BBox]]:
+    return [list(map(box, held)) for held in references]
 
 
 def _plain(name: str) -> bool:
@@ -328,7 +318,8 @@ def turns(scene: Scene, question: Question, one: Element, other: Element) -> boo
     finding = relations.decide([min(each) for each in margins])
     if finding.reason is not None or finding.fits[0] == question.answer:
         return False
-    return _plainly(finding.fits[0], question.stated, candidates, references, margins)
+    boxes = list(map(box, candidates))
+    return spatial_plain.answers(question.stated, finding.fits[0], boxes, _boxes(references), margins)
 
 
 def neighbour(scene: Scene, question: Question, others: Sequence[Question]) -> Question | None:
@@ -372,12 +363,13 @@ def lost(scene: Scene, question: Question) -> bool:
         return False
     left = [one for one in question.candidates if one is not question.target]
     margins = scene.margins(left, question.stated, question.references)
-    return all(spatial_plain.fails(question.stated, one) for one in margins)
+    return spatial_plain.unanswered(question.stated, list(map(box, left)), _boxes(question.references), margins)
 
 
 def unanswered(scene: Scene, question: Question, references: Sequence[Sequence[Element]], kind: str) -> bool:
     """Whether nothing that is seen comes near to answering; where the target is covered, it must be unseen."""
-    finding, _, margins = scene.answer(question.thing, question.stated, references)
+    finding, left, margins = scene.answer(question.thing, question.stated, references)
     here = next((e for e in scene.look.observation.elements if e.locator == question.target.locator), None)
     gone = here is None if kind == "removed" else here is not None and here.seen == 0
-    return gone and not finding.fits and all(spatial_plain.fails(question.stated, one) for one in margins)
+    clear = spatial_plain.unanswered(question.stated, list(map(box, left)), _boxes(references), margins)
+    return gone and not finding.fits and clear
