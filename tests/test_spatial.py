@@ -151,6 +151,22 @@ def test_nobody_is_asked_what_holds_by_a_hair(stated: str, circles: list[tuple[i
     assert (question is not None) == asked
 
 
+@pytest.mark.parametrize(("icon", "asked"), [(100, False), (250, True), (20, True)])
+def test_nobody_counts_what_is_half_in_a_column(icon: int, asked: bool) -> None:
+    """A small button at the end of a wide heading: in its column, or not?"""
+    places = {"Overview": (40, 20, 80), "Send": (50, 100, 60), "Close": (icon, 160, 12), "Open": (50, 220, 60)}
+    elements = tuple(
+        Element(
+            id=n, role="button" if n else "heading", name=name, tag="button", bbox=BBox(x, y, width, 20), seen=1.0,
+            hit=1.0, point=Point(x + 5, y + 5), interactive=n > 0, locator=Locator(css=f"#e{n}"),
+        )
+        for n, (name, (x, y, width)) in enumerate(places.items())
+    )  # fmt: skip
+    scene = Scene(Look(Observation(screenshot=None, viewport=Size(640, 600), elements=elements), {}, {}))
+    second = phrases.read("Click the second button in the column of 'Overview'").stated[0]
+    assert (scene.question("nth_in_column", "button", [second], [elements[:1]]) is not None) == asked
+
+
 @pytest.mark.parametrize("asked", [{"n": 0}, {"infeasible": 0.9}, {"pairs": -1}, {"workers": 0}, {"seed": -1}])
 def test_bad_calls_are_refused(asked: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(CallError):

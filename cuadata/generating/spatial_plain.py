@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from cuadata import relation_rules as rules
 from cuadata import relations
 from cuadata.types import BBox, Relation
 from cuadata.wording.phrases import Stated
@@ -56,6 +57,8 @@ def answers(
     for one, held, margin in zip(stated, references, margins[place], strict=True):
         if margin < OWN.get(one.relation, 0.0) or relations.in_line(one.relation, own, held) < IN_LINE:
             return False
+    if not all(_counts(one.relation, boxes, held) for one, held in zip(stated, references, strict=True)):
+        return False
     reach = _reach(own, references)
     return all(
         _fails(stated, margins[at]) and not (_roughly(stated, box, references) and _reach(box, references) <= reach)
@@ -80,6 +83,22 @@ def _fails(stated: Sequence[Stated], margins: Sequence[float]) -> bool:
     """Whether a candidate fails at least one of the relations clearly."""
     return any(
         margin <= -OTHERS.get(one.relation, relations.MARGIN) for one, margin in zip(stated, margins, strict=True)
+    )
+
+
+def _counts(relation: Relation, boxes: Sequence[BBox], references: Sequence[BBox]) -> bool:
+    """Whether a box is clearly counted or clearly not, in the row or column of something.
+
+    What lies partly over or beside it, a small icon under a wide heading, one person counts and another does not.
+    """
+    line = {"nth_in_row": rules.same_row, "nth_in_column": rules.same_column}.get(relation)
+    if line is None or not references:
+        return True
+    one = references[0]
+    return all(
+        line(box, one) >= 0
+        or relations.in_line("left_of" if relation == "nth_in_row" else "above", box, references) <= 0
+        for box in boxes
     )
 
 

@@ -28,6 +28,8 @@ SIDES: Final[tuple[relations.Side, ...]] = ("top", "bottom", "left", "right")
 _CORNERS: Final[tuple[tuple[relations.Side, relations.Side], ...]] = (
     ("top", "left"), ("top", "right"), ("bottom", "left"), ("bottom", "right"),
 )  # fmt: skip
+#: Relations to what is beside a reference, neither in it nor around it.
+_BESIDE: Final = ("nearest", "same_row", "same_column", "nth_in_row", "nth_in_column")
 #: Questions that are tried on one page.
 TRIES: Final = 96
 ENOUGH: Final = 32
@@ -109,8 +111,8 @@ class Scene:
         self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
     ) -> Question | None:
         """The question, where exactly one element answers it and a person sees so at a glance; None where not."""
-        # People do not agree whether what holds the reference, or lies in it, is near it, or in the column of it.
-        close = (one.nearest or one.relation in ("nearest", "nth_in_row", "nth_in_column") for one in stated)
+        # People do not agree whether what holds the reference, or lies in it, is near it, or in the same column.
+        close = (one.nearest or one.relation in _BESIDE for one in stated)
         if any(close) and any(self.touching(one) for one in references[0]):
             return None
         finding, candidates, margins = self.answer(thing, stated, references)
