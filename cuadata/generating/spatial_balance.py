@@ -61,7 +61,7 @@ PREDICTORS: Final[dict[str, Score]] = {
 
 Hits = tuple[float, ...]
 #: How much each counts: what a relation means leans to the nearest, so that has to be pulled back harder.
-_PULLS: Final = tuple(3.0 if name.startswith("reference") else 1.0 for name in PREDICTORS)
+_PULLS: Final = tuple(6.0 if name.startswith("reference") else 1.0 for name in PREDICTORS)
 
 
 def hits(seen: Seen) -> Hits:
