@@ -132,7 +132,9 @@ def trivial(gold: Gold, name: Trivial) -> Point | None:
     if name == "nothing":
         return None
     if name == "random point":
-        across, down = divmod(int.from_bytes(hashlib.blake2b(gold.task.id.encode(), digest_size=8).digest(), "big"), 2**32)
+        across, down = divmod(
+            int.from_bytes(hashlib.blake2b(gold.task.id.encode(), digest_size=8).digest(), "big"), 2**32
+        )
         return Point(across / 2**32 * gold.task.viewport.width, down / 2**32 * gold.task.viewport.height)
     if name == "screen centre":
         return Point(gold.task.viewport.width / 2, gold.task.viewport.height / 2)
