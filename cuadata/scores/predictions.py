@@ -184,7 +184,7 @@ class _Index:
 
 def view(gold: Gold, frame: str | None = None) -> View:
     """What a format needs to read an answer to this question; `frame` overrides the frame of the logged outputs."""
-    return View(image=gold.image, viewport=gold.task.viewport, frame=frame or gold.frame)
+    return View(image=gold.image, viewport=gold.task.viewport, elements=gold.elements, frame=frame or gold.frame)
 
 
 def read(text: str, format: Format, seen: View) -> Reading:
