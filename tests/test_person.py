@@ -14,8 +14,9 @@ import people
 import people_log
 import pytest
 
-from cuadata import image, recording, replay
+from cuadata import image, recording, replay, split
 from cuadata.browsing import loop
+from cuadata.judging import gating, judging
 from cuadata.people import person_terminal
 from cuadata.types import Step
 
@@ -89,6 +90,11 @@ def test_the_cases_of_the_recorder(cases: Path, tmp_path: Path, name: str) -> No
         assert step.target is not None and step.after is not None
         (now,) = (e for e in step.after.elements if e.locator == step.target.locator)
         assert (now.states.value, now.text) == (value, value)
+    if (
+        name == "recorder/B39-item-gone-before-click"
+    ):  # the list listens, not its items; the choice is an example all the same
+        (cut,) = split.examples(recording.read(tmp_path / "out"))
+        assert judging.against(gating.judge(cut, gating.choose(without=["difficulty"]))) is None
     if "changed_region_css" in expect:
         assert steps[0].effect is not None
         assert page_cases.close_to(steps[0].effect.region, expect["changed_region_css"], 1)
