@@ -136,7 +136,7 @@ async def _pressed(page: Any, x: float, y: float, options: dict[str, Any]) -> No
     try:
         await page.mouse.click(x, y, delay=60, **options)
     except Error:
-        if not page.is_closed():  # a pop-up that closes itself may be gone before the browser has answered for the input
+        if not page.is_closed():  # a pop-up that closes itself may be gone before the browser has answered
             raise
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -213,23 +212,6 @@ def test_a_discarded_recording_holds_nothing(tmp_path: Path) -> None:
     held = recording.read(tmp_path / "out")
     assert (held.outcome.ended, held.steps) == ("discarded", ())
     assert not list((tmp_path / "out" / "blobs").iterdir())
-
-
-def test_a_recording_is_acted_again(cases: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "page"
-    shutil.copytree(cases / "recorder" / "B108-name-is-not-the-text", folder)
-    with people.recorded(folder, tmp_path / "out") as (session, hands):
-        hands.play(page_cases.case(folder)["do"])
-        session.end("success")
-    (played,) = replay.replay(tmp_path / "out", folder / "page.html")
-    assert played.holds and played.way == "locator"
-    page = folder / "page.html"
-    page.write_text(page.read_text().replace("<body>", "<body><i></i>"))
-    (moved,) = replay.replay(tmp_path / "out", page)
-    assert (moved.holds, moved.way) == (False, "name") and "found by its name" in moved.reason
-    page.write_text("<!doctype html><p>gone")
-    (gone,) = replay.replay(tmp_path / "out", page)
-    assert (gone.holds, gone.way) == (False, "none") and gone.reason.startswith("target_missing")
 
 
 def test_two_hundred_inputs_against_the_pages_own_log(tmp_path: Path) -> None:
