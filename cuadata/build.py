@@ -105,6 +105,7 @@ def build(
     level: float = near.LEVEL,
     history: int = 5,
     keep_unsure: bool = False,
+    elements: bool = False,
     keep_going: bool = False,
     workers: int = 2,
     force: bool = False,
@@ -125,7 +126,7 @@ def build(
     rows are also written together, as the config `mix`. `fractions`: share of each split. `keep_together`: columns whose
     equal values keep rows in one split; near-duplicate pictures always do, within `distance` bits of hash and `level` grey
     levels. `history`: earlier actions an example tells. `keep_unsure`: keep what
-    a gate is not sure of. `keep_going`: leave out what cannot be read, instead of stopping. `thumbnails`: how many rows of
+    a gate is not sure of. `elements`: rows keep the page's elements, for models that read it. `keep_going`: leave out what cannot be read, instead of stopping. `thumbnails`: how many rows of
     a gate and reason have a picture in `rejected`. `rows`: ready rows by config, which are not judged. `gate_recall`: what
     was measured of the gates, for the card; None: the table that comes with the package. `finish` is called with the finished folder before it appears as `out`.
 
@@ -149,6 +150,7 @@ def build(
             keys=tuple(dict.fromkeys(("trajectory_id", *keep_together))),
             history=history,
             keep_unsure=keep_unsure,
+            elements=elements,
         ),
         wanted=Wanted(
             fractions=dict(fractions),
@@ -290,6 +292,7 @@ class _Build:
                 "mix": dict(self.wanted.mix),
                 "history": self.settings.history,
                 "keep_unsure": self.settings.keep_unsure,
+                **({"elements": True} if self.settings.elements else {}),
                 "row_group_bytes": self.row_group_bytes,
                 "shard_bytes": self.wanted.shard_bytes,
                 "thumbnails": self.wanted.thumbnails,

@@ -57,6 +57,7 @@ class Gold:
     kind: Annotated[str, "kind of instruction: direct, relational"] = "direct"
     cluster: Annotated[str, "items that share their fate, a screenshot or a task, for the bootstrap"] = ""
     role: Annotated[str, "accessibility role of the target; empty: not known"] = ""
+    elements: Annotated[tuple[Element, ...], "the page, for formats that call by id; empty: not known"] = ()
     image: Annotated[Size, "size of the picture that the models saw, image px"]
     frame: Annotated[str | None, "frame of the logged outputs, as in `View.frame`; None: the family's own"] = None
     columns: Annotated[tuple[Axis, ...], "columns of a predictions file that name this item, and their values"] = ()

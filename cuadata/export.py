@@ -111,6 +111,7 @@ def _records(
     for row in rows:
         prompt = prompts.of_example(row)
         try:
+            prompts.refuse_unlisted(family, prompt.view)
             answer = family.write(row.action, prompt.view)
         except ValueError:
             left_out[row.action.type] = left_out.get(row.action.type, 0) + 1

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 #: A decoded picture may have this many pixels; larger ones are refused before they are decoded.
 MAX_PIXELS = 100_000_000
+#: Formats whose EXIF orientation readers heed, and the orientations in which width and height change places.
+_ORIENTED = ("JPEG", "MPO", "PNG", "WEBP")
+_SIDEWAYS = (5, 6, 7, 8)
+#: A PNG without any of these has no orientation, and its size is read from its head alone.
+_PNG_EXIF = (b"eXIf", b"Raw profile type exif", b"XML:com.adobe.xmp")
 
 
 class BadImage(ValueError):
@@ -98,12 +103,17 @@ def read(image: Image) -> bytes:
 
 
 def header(data: bytes) -> tuple[str, int, int]:
-    """Format, width and height read from the first bytes, without decoding. Raises BadImage."""
+    """Format, width and height read from the first bytes, without decoding. Raises BadImage.
+
+    Where the picture says that it lies on its side (EXIF orientation), the size is that of the upright picture, which
+    `rgb`, `datasets` and browsers show.
+    """
     if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         if b"IEND" not in data[-12:]:
             raise BadImage(f"the PNG of {len(data)} bytes is cut off: it has no end mark")
-        return _checked("png", width, height)
+        if not any(mark in data for mark in _PNG_EXIF):
+            return _checked("png", width, height)
     if data[:40].startswith(b"version https://git-lfs"):
         raise BadImage("the file is a Git LFS pointer, not the picture; fetch it with `git lfs pull`")
     from PIL import Image as Pillow
@@ -111,11 +121,33 @@ def header(data: bytes) -> tuple[str, int, int]:
 
     try:
         with Pillow.open(io.BytesIO(data)) as opened:
-            return _checked((opened.format or "?").lower(), *opened.size)
+            kind = (opened.format or "?").lower()
+            size = opened.size[::-1] if _orientation(opened) in _SIDEWAYS else opened.size
+            return _checked(kind, *size)
     except UnidentifiedImageError as error:  # its own words name an object in memory
         raise BadImage(f"{len(data)} bytes that begin with {data[:8]!r} are no picture of a known format") from error
     except (OSError, Pillow.DecompressionBombError, SyntaxError, ValueError) as error:
         raise BadImage(f"{len(data)} bytes that begin with {data[:8]!r} are no picture: {error}") from error
+
+
+def is_turned(data: bytes) -> bool:
+    """Whether a picture is stored on its side or mirrored, and says so: its stored pixels are not what is seen."""
+    from PIL import Image as Pillow
+
+    header(data)
+    with Pillow.open(io.BytesIO(data)) as opened:
+        return _orientation(opened) not in (None, 1)
+
+
+def _orientation(opened: Any) -> int | None:
+    """The EXIF orientation of an opened picture, 1 to 8; None where it says none that readers heed."""
+    if opened.format not in _ORIENTED:
+        return None
+    try:
+        found = opened.getexif().get(0x0112)
+    except (OSError, SyntaxError, ValueError, KeyError, TypeError, struct.error):
+        return None  # notes that cannot be read turn nothing
+    return found if isinstance(found, int) and 1 <= found <= 8 else None
 
 
 def _checked(kind: str, width: int, height: int) -> tuple[str, int, int]:
@@ -127,14 +159,19 @@ def _checked(kind: str, width: int, height: int) -> tuple[str, int, int]:
 
 
 def rgb(data: bytes) -> NDArray[np.uint8]:
-    """Decode to (height, width, 3) uint8 as a person sees it: transparency over white, 16 bit scaled. Raises BadImage."""
+    """Decode to (height, width, 3) uint8 as a person sees it: upright, transparency over white, 16 bit scaled.
+
+    Raises BadImage.
+    """
     import numpy as np
     from PIL import Image as Pillow
+    from PIL import ImageOps
 
     header(data)
     try:
-        with Pillow.open(io.BytesIO(data)) as opened:
-            opened.load()
+        with Pillow.open(io.BytesIO(data)) as encoded:
+            encoded.load()
+            opened = encoded if _orientation(encoded) in (None, 1) else ImageOps.exif_transpose(encoded)
             if opened.mode in ("I;16", "I;16B", "I;16L", "I", "F"):
                 levels = np.asarray(opened, dtype=np.float64)
                 grey = np.clip(levels / (257.0 if levels.max(initial=0) > 255 else 1.0), 0, 255).astype(np.uint8)

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import dataset
+from cuadata import dataset, schema
 from cuadata.contracts import Format, Message, Prompt, View
 from cuadata.errors import CallError, DataError
 from cuadata.learning import chat
-from cuadata.rows import ContextLine
+from cuadata.rows import ContextLine, Listed
 from cuadata.scores.runs import PROMPTS
 from cuadata.speaking import prompts
 from cuadata.speaking.grid import finite
-from cuadata.types import Image, Size
+from cuadata.types import Element, Image, Size
 
 #: Columns that a dataset row is rendered from; the picture itself is never loaded.
 COLUMNS: Final = (
@@ -34,6 +34,7 @@ COLUMNS: Final = (
     "image_height",
     "viewport_width",
     "viewport_height",
+    "elements",
 )
 #: What is compared, in the order in which differences are told.
 FIELDS: Final = ("format", "system", "roles", "text", "pictures", "sizes", "history", "injected", "frame")
@@ -167,7 +168,7 @@ def _prompt(row: Mapping[str, Any]) -> Prompt:
     if image is None:
         raise DataError("a row needs image_width and image_height")
     context = tuple(ContextLine(line["kind"], line["text"]) for line in row.get("context") or ())
-    view = View(image=image, viewport=viewport or image)
+    view = View(image=image, viewport=viewport or image, elements=_elements(row.get("elements")))
     # A stand-in that is never opened: only whether there is a picture shows in the messages.
     picture = Image(sha256="", width=image.width, height=image.height, format="png", phash="")
     return Prompt(
@@ -177,6 +178,11 @@ def _prompt(row: Mapping[str, Any]) -> Prompt:
         history=tuple(row.get("history") or ()),
         context=context,
     )
+
+
+def _elements(held: Any) -> tuple[Element, ...]:
+    """The elements of a dataset row; none where the row has no such column."""
+    return prompts.of_list(schema.from_stored(one, Listed) for one in held or ())
 
 
 def _size(row: Mapping[str, Any], of: str) -> Size | None:

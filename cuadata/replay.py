@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,6 +15,9 @@ from cuadata.types import Action, Element, Observation, Point, Size, Step, Traje
 Way = Literal["locator", "name", "text", "point", "none"]
 #: Actions that are aimed at an element.
 AIMED = frozenset(("click", "double_click", "right_click", "hover", "drag", "type", "select", "upload"))
+#: Attributes that name a thing whatever it is called.
+_IDENTITY = frozenset(("name", "href"))
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 #: Actions that need no input again: a thought, and what only ends a trajectory.
 SILENT = frozenset(("reason", "done", "infeasible"))
 
@@ -95,7 +99,7 @@ def find(page: browser.Page, step: Step) -> Found:
     if len(same) == 1 and _is_same(same[0], target):
         return Found(element=same[0], way="locator")
     if same:
-        why = f"its locator leads to {same[0].role or same[0].tag} '{same[0].name or same[0].text[:40]}' now"
+        why = f"its locator leads to {_called(same[0])} now"
     else:
         why = f"nothing is found by {target.locator.css}"
     for way, key in (("name", _by_name), ("text", _by_text)):
@@ -104,7 +108,36 @@ def find(page: browser.Page, step: Step) -> Found:
         ]
         if key(target)[-1] and len(fitting) == 1:
             return Found(element=fitting[0], way=way, reason=f"{why}; found by its {way}")  # type: ignore[arg-type]
+    if len(same) == 1 and (known := _renamed(same[0], target)) is not None:
+        return Found(
+            element=same[0], way="locator", reason=f"renamed: {_called(target)} is {_called(same[0])} now, {known}"
+        )
     return _by_point(observation, step, why)
+
+
+def _called(element: Element) -> str:
+    """An element in words: button 'Save'."""
+    return f"{element.role or element.tag} '{element.name or element.text[:40]}'"
+
+
+def _renamed(now: Element, then: Element) -> str | None:
+    """What says that an element at the recorded place is the recorded one under another name; None where nothing does.
+
+    A place alone says nothing: where 'Save' stood, 'Delete all' may stand now.
+    """
+    if now.tag != then.tag or now.role != then.role:
+        return None
+    if _NUMBERS.sub("0", _label(now)) == _NUMBERS.sub("0", _label(then)):
+        return "which differs in its numbers only"
+    if re.fullmatch(r"#[^\s>]+", then.locator.css):  # the locator is the element's own id, which it still has
+        return "with the same id"
+    before = {one.name: one.value for one in then.attributes if one.name in _IDENTITY}
+    after = {one.name: one.value for one in now.attributes if one.name in _IDENTITY}
+    return f"with the same {' and '.join(before)}" if before and before == after else None
+
+
+def _label(element: Element) -> str:
+    return " ".join((element.name or element.text).split())
 
 
 def _by_name(element: Element) -> tuple[str, str]:
@@ -133,6 +166,10 @@ def _by_point(observation: Observation, step: Step, why: str) -> Found:
     alike = [e for e in here if target is None or (e.tag == target.tag and e.role == target.role)]
     if target is not None and not alike:
         return Found(element=None, way="none", reason=f"target_missing: {why}, and nothing of its kind is at its point")
+    others = [e for e in alike if target is not None and _label(target) and _label(e) != _label(target)]
+    if others and len(others) == len(alike):
+        there = f"at its point is {_called(others[-1])}, which nothing says is the same"
+        return Found(element=None, way="none", reason=f"target_missing: {why}, and {there}")
     return Found(element=None, way="point", reason=f"{why}; acted at its point")
 
 

@@ -6,10 +6,10 @@ Features, so a column is named, typed and given its unit here and nowhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from cuadata.types import Action, BBox, Image, Keep, Locator, Observation, Phase, Point, Step, Task, Trajectory
+from cuadata.types import Action, BBox, Image, Keep, Locator, Observation, Phase, Point, States, Step, Task, Trajectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,21 @@ class Target:
     seen: Annotated[float | None, "share of the area that a person sees; None: not measured"] = None
     hit: Annotated[float | None, "share of the area that receives the pointer; None: not measured"] = None
     locator: Annotated[Locator | None, "the way to it on the page"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """An element of the page as a model that reads the page is told of it: a line of text, and what calling it by id means."""
+
+    id: Annotated[int, "id in this observation; `action.element` and answers of by-id formats name it"]
+    role: Annotated[str, "accessibility role"] = ""
+    name: Annotated[str, "accessible name"] = ""
+    text: Annotated[str, "visible text"] = ""
+    tag: Annotated[str, "HTML tag, lower case"] = ""
+    interactive: Annotated[bool, "takes input by what it is"] = False
+    states: Annotated[States, "states that the line tells where they differ from rest"] = field(default=States())
+    bbox: Annotated[BBox | None, "CSS px; None where it has no box of its own, as an option of a closed list"] = None
+    point: Annotated[Point | None, "a point that a real click reaches, CSS px"] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +70,9 @@ class Example:
     phase: Annotated[Phase | None, "dismiss, reason, act or enter"] = None
     history: Annotated[tuple[str, ...], "the last actions as text, oldest first, at most 5"] = ()
     context: Annotated[tuple[ContextLine, ...], "lines that an adapter injects, and nothing else"] = ()
+    elements: Annotated[
+        tuple[Listed, ...], "the page as models that read it are told of it; empty unless the build was asked for it"
+    ] = ()
     effect: Annotated[str | None, "kind of effect that the action had"] = None
     label: Annotated[str | None, "role of the step in failing and recovering; None: its effect is not known"] = None
     site: Annotated[str, "host or family of the pages"] = ""

@@ -24,6 +24,11 @@ from cuadata.types import BBox, Element, Point
 #: Actions that are aimed at an element, and those that a point carries there.
 AIMED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag", "type", "select", "upload"})
 POINTED: Final = frozenset({"click", "double_click", "right_click", "hover", "drag"})
+#: Roles of what only holds other things.
+_CONTAINERS: Final = frozenset(
+    ("", "none", "generic", "presentation", "list", "listbox", "menu", "group", "region", "table", "grid", "rowgroup", "row",
+     "tree", "main", "article", "section", "form", "radiogroup", "tablist", "toolbar", "navigation", "figure")
+)  # fmt: skip
 _NOT_CHECKED: Final = "there is no page to measure the target on"
 
 
@@ -204,13 +209,35 @@ def _by_shares(target: Target | None, min_seen: float) -> Verdict:
 
 @gates.add
 def target_not_interactive(candidate: Candidate) -> Verdict:
-    """The target takes input: by role, tag or listener, or as the label of a control. Hovering and dragging ask for less."""
+    """The target takes input: by role, tag or listener, or as the label of a control. Hovering and dragging ask for less.
+
+    So does an item of something that listens for all that is in it, where the step shows that the input did something.
+    """
     element, action = _element(candidate), candidate.example.action
     if element is None or action.type not in AIMED or action.type in ("hover", "drag"):
         return kept("target_not_interactive")
     if element.interactive or element.acts_on is not None:
         return kept("target_not_interactive")
+    through = _listening(candidate, element)
+    if through is not None:
+        return kept("target_not_interactive", acts_through=through.id)
     return rejected("target_not_interactive", "target_not_interactive", role=element.role, tag=element.tag)
+
+
+def _listening(candidate: Candidate, element: Element) -> Element | None:
+    """The nearest element around a target that takes input, where it is a mere container and the step had an effect.
+
+    A list that acts for its items has the listener itself: its items say nothing of it, and what the input did does.
+    """
+    page, step = candidate.observation, candidate.step
+    if page is None or step is None or step.effect is None or not step.effect.happened:
+        return None
+    by_id, around = {one.id: one for one in page.elements}, element.parent
+    while around is not None and (held := by_id.pop(around, None)) is not None:
+        if held.interactive:
+            return held if held.role in _CONTAINERS else None
+        around = held.parent
+    return None
 
 
 @gates.add

@@ -48,7 +48,7 @@ class Hands:
         """Press and release, as fast as a hand."""
         self.run(self.page.mouse.move(x, y))
         time.sleep(0.03)
-        self.run(self.page.mouse.click(x, y, delay=60, **options))
+        self.run(_pressed(self.page, x, y, options))
 
     def type(self, text: str, pause: float = 20) -> None:
         """Key by key."""
@@ -128,6 +128,16 @@ class Hands:
     def _repeat(self, verb: dict[str, Any]) -> None:
         for _ in range(verb["times"]):
             self.play(verb["steps"])
+
+
+async def _pressed(page: Any, x: float, y: float, options: dict[str, Any]) -> None:
+    from playwright.async_api import Error
+
+    try:
+        await page.mouse.click(x, y, delay=60, **options)
+    except Error:
+        if not page.is_closed():  # a pop-up that closes itself may be gone before the browser has answered
+            raise
 
 
 @contextlib.contextmanager

@@ -33,10 +33,32 @@ from cuadata import browser, relations
 from cuadata.judging import claims, judging
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Grounding, Target, Verdict
-from cuadata.types import Action, Attribute, BBox, Element, Evidence, Image, Locator, Point
+from cuadata.types import Action, Attribute, BBox, Effect, Element, Evidence, Image, Locator, Point
 from cuadata.wording import phrases
 
 GATES = gates.names()
+
+
+@pytest.mark.parametrize(
+    ("role", "interactive", "kind", "keep"),
+    [
+        ("list", True, "local", "yes"),
+        ("generic", True, "local", "yes"),
+        ("list", True, "none", "no"),  # nothing came of it
+        ("list", True, "unknown", "no"),
+        ("list", False, "local", "no"),  # it does not listen
+        ("button", True, "local", "no"),  # the button is what was meant
+    ],
+)
+def test_an_item_of_a_list_that_acts_for_it_takes_input(role: str, interactive: bool, kind: Any, keep: str) -> None:
+    item = replace(element(31, "generic", "", 160, 108, 60, 16), interactive=False, text="Blue", parent=30)
+    around = replace(element(30, role, "", 150, 100, 100, 40), interactive=interactive)
+    held = example(item, "Choose 'Blue'", elements=(TITLE, around, item))
+    assert held.step is not None
+    step = replace(held.step, effect=Effect(kind=kind))
+    assert gates["target_not_interactive"](replace(held, step=step)).keep == keep
+
+
 SHOT = direct().example.image
 NOWHERE = (math.nan, math.inf, -math.inf, 0.0, -1.0, 1e300, 5e-324)
 HOSTILE = (

@@ -149,6 +149,12 @@ def test_a_family_that_only_points_answers_last(steps: str, predict: Callable[..
 def test_every_registered_format_reads_or_refuses(steps: str, predict: Callable[..., Path]) -> None:
     path = predict(ON, "", "\x00", "{", None, "click(click(click(")
     for name in registry.formats:
+        if getattr(registry.formats[name], "lists_elements", False):
+            with pytest.raises(
+                CallError, match="build --elements"
+            ):  # nobody could know the ids of a page that is not there
+                evaluation.answers(path, steps, name)
+            continue
         _, rows, result = evaluation.answers(path, steps, name)
         assert len(rows) == 6, name
         assert result["parse_failures"] + result["no_point"] + sum(r.point is not None for r in rows) == 6

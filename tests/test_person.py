@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ import people
 import people_log
 import pytest
 
-from cuadata import image, recording, replay
+from cuadata import image, recording, replay, split
 from cuadata.browsing import loop
+from cuadata.judging import gating, judging
 from cuadata.people import person_terminal
 from cuadata.types import Step
 
@@ -89,6 +89,11 @@ def test_the_cases_of_the_recorder(cases: Path, tmp_path: Path, name: str) -> No
         assert step.target is not None and step.after is not None
         (now,) = (e for e in step.after.elements if e.locator == step.target.locator)
         assert (now.states.value, now.text) == (value, value)
+    if (
+        name == "recorder/B39-item-gone-before-click"
+    ):  # the list listens, not its items; the choice is an example all the same
+        (cut,) = split.examples(recording.read(tmp_path / "out"))
+        assert judging.against(gating.judge(cut, gating.choose(without=["difficulty"]))) is None
     if "changed_region_css" in expect:
         assert steps[0].effect is not None
         assert page_cases.close_to(steps[0].effect.region, expect["changed_region_css"], 1)
@@ -207,23 +212,6 @@ def test_a_discarded_recording_holds_nothing(tmp_path: Path) -> None:
     held = recording.read(tmp_path / "out")
     assert (held.outcome.ended, held.steps) == ("discarded", ())
     assert not list((tmp_path / "out" / "blobs").iterdir())
-
-
-def test_a_recording_is_acted_again(cases: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "page"
-    shutil.copytree(cases / "recorder" / "B108-name-is-not-the-text", folder)
-    with people.recorded(folder, tmp_path / "out") as (session, hands):
-        hands.play(page_cases.case(folder)["do"])
-        session.end("success")
-    (played,) = replay.replay(tmp_path / "out", folder / "page.html")
-    assert played.holds and played.way == "locator"
-    page = folder / "page.html"
-    page.write_text(page.read_text().replace("<body>", "<body><i></i>"))
-    (moved,) = replay.replay(tmp_path / "out", page)
-    assert (moved.holds, moved.way) == (False, "name") and "found by its name" in moved.reason
-    page.write_text("<!doctype html><p>gone")
-    (gone,) = replay.replay(tmp_path / "out", page)
-    assert (gone.holds, gone.way) == (False, "none") and gone.reason.startswith("target_missing")
 
 
 def test_two_hundred_inputs_against_the_pages_own_log(tmp_path: Path) -> None:

@@ -72,8 +72,11 @@ def read_rows(
     """Rows to train on from a dataset folder or a file of messages; what cannot be said is counted on stderr."""
     if data.suffix == ".jsonl":
         return list(training_rows.message_rows(data, vision=loaded.vision))[: size or None]
-    if not loaded.vision:
-        raise CallError(f"{data} is a dataset of pictures, and the base model takes none; give a .jsonl of messages")
+    if not loaded.vision and not getattr(registry.formats[form], "lists_elements", False):
+        raise CallError(
+            f"{data} is a dataset of pictures, and the base model takes none; give a .jsonl of messages, or --format axtree "
+            "and a dataset whose rows keep the page: `cuadata build --elements`"
+        )
     drawn = mixed(data, mixture(mix), split, size, seed)
     rows, unsaid = training_rows.answer_rows(drawn, registry.formats[form], loaded.processor)
     for words, count in Counter(unsaid).most_common(5):

@@ -163,6 +163,7 @@ def command(manifest: Mapping[str, Any], about: About) -> str:
     ):
         words += [flag, str(value)] if value != usual else []
     words += ["--keep-unsure"] if settings["keep_unsure"] else []
+    words += ["--elements"] if settings.get("elements") else []
     words += ["--keep-going"] if manifest["damaged"] else []
     return shlex.join(words)
 

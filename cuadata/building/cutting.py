@@ -17,9 +17,11 @@ from cuadata.building.journal import Damage, Entry, Journal, Summary
 from cuadata.judging import gating, judging
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Chunk, Example, Target, TaskRow, Transition, Verdict
+from cuadata.speaking import prompts
 from cuadata.splitting.examples import SEED_BLOCK
 from cuadata.types import SCHEMA_VERSION, Action, Point, Size, Trajectory
 
+E = TypeVar("E", bound=Example)
 H = TypeVar("H", Example, Target, Action)
 _NOT_INPUT = frozenset({"reason", "done", "infeasible"})
 
@@ -33,10 +35,11 @@ class Settings:
     keys: Annotated[tuple[str, ...], "columns that keep rows together in splits"]
     history: Annotated[int, "how many earlier actions an example tells"] = 5
     keep_unsure: Annotated[bool, "keep what a gate is not sure of"] = False
+    elements: Annotated[bool, "rows keep the page's elements, for models that read it"] = False
 
     def fingerprint(self) -> str:
         """Changes where anything changes that decides what comes out of a piece."""
-        parts = (__version__, SCHEMA_VERSION, self.configs, self.keys, self.history, self.keep_unsure)
+        parts = (__version__, SCHEMA_VERSION, self.configs, self.keys, self.history, self.keep_unsure, self.elements)
         return hashlib.sha256(f"{parts} {gating.code_hash(self.gates)}".encode()).hexdigest()
 
 
@@ -154,6 +157,7 @@ class _Trajectory:
     def entries(self) -> Iterator[Entry]:
         inputs_: list[tuple[int, str]] = []
         for candidate in split.examples(self.trajectory, history=self.settings.history):
+            candidate = replace(candidate, example=self._with_page(candidate.example))
             yield from self._judged(self._with_hash(candidate))
             example = candidate.example
             if example.action.type not in _NOT_INPUT:
@@ -171,6 +175,13 @@ class _Trajectory:
                 yield from self._chunk(chunk, inputs_)
         if "tasks" in self.settings.configs and self.trajectory.task is not None:
             yield self._task()
+
+    def _with_page(self, row: E) -> E:
+        """The row with the page's elements, where they are asked for and it has none; before the gates read its texts."""
+        if not self.settings.elements or row.elements:
+            return row
+        step = next((one for one in self.trajectory.steps if one.index == row.step_index), None)
+        return row if step is None else replace(row, elements=prompts.listed(step.observation.elements))
 
     def _with_hash(self, candidate: Candidate) -> Candidate:
         """Pictures from elsewhere come without a perceptual hash; what does not decode keeps none, for a gate to name."""
@@ -227,6 +238,7 @@ class _Trajectory:
     def _entry(self, config: str, row: Example, **about: Any) -> Entry:
         place = f"{self.cutter.place(self.trajectory)}, step {row.step_index}"
         about.setdefault("steps", (row.id,))
+        row = self._with_page(row)
         return packing.entry(config, row, self.store, keys=self.settings.keys, place=place, **about)
 
     def _task(self) -> Entry:

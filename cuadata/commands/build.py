@@ -58,6 +58,9 @@ def build(
     ),
     seed: int = typer.Option(0, help="seed of the splits"),
     history: int = typer.Option(5, help="how many earlier actions an example tells"),
+    elements: bool = typer.Option(
+        False, "--elements", help="rows keep the page's elements, for models that read it: formats axtree and qwen35"
+    ),
     keep_unsure: bool = typer.Option(False, help="keep what a gate is not sure of"),
     keep_failed: bool = typer.Option(
         False, help="keep steps of trajectories that failed their task: leave out the gate task_failed"
@@ -96,6 +99,7 @@ def build(
             keep_together=_words(keep_together),
             seed=seed,
             history=history,
+            elements=elements,
             keep_unsure=keep_unsure,
             keep_going=keep_going,
             thumbnails=thumbnails,

@@ -38,7 +38,6 @@ def evaluate(
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Score logged answers against a gold set, or a policy in an environment."""
-    from cuadata.playing import policy_runs
     from cuadata.reporting import printing
     from cuadata.scores import evaluation
     from cuadata.viewer import evaluation as report
@@ -50,8 +49,12 @@ def evaluate(
         if out is not None:
             evaluation.save(out, run, rows, result, force=force, reads=[what, gold.partition(":")[2]])
     elif not policy and Path(what).is_dir():
+        from cuadata.playing import policy_runs
+
         _, result = policy_runs.evaluate_recorded(Path(what), out, force=force)
     else:
+        from cuadata.playing import policy_runs  # brings environments and their browser with it
+
         plan = policy_runs.plan(
             what, policy, seeds, name=name, samples=samples, vote=vote, option=option, set=set, max_steps=max_steps,
             no_effect_lines=no_effect_lines, workers=workers,

@@ -154,7 +154,9 @@ def picture(folder: Path, name: Any, stated: Size | None = None) -> Image | Prob
     except OSError as error:
         return Problem(reason="missing_file", evidence={"name": _shown(name), "why": error.strerror or "unreadable"})
     if stated is not None and (found.width, found.height) != (stated.width, stated.height):
-        sizes = {"stated": [stated.width, stated.height], "picture": [found.width, found.height]}
+        sizes: dict[str, Any] = {"stated": [stated.width, stated.height], "picture": [found.width, found.height]}
+        if (found.height, found.width) == (stated.width, stated.height) and image.is_turned(path.read_bytes()):
+            sizes["turned"] = "the picture says that it lies on its side: its boxes have to be those of the upright one"
         return Problem(reason="screenshot_size_mismatch", evidence={"name": _shown(name), **sizes})
     return found
 

@@ -14,6 +14,7 @@ from cuadata.errors import CallError, DataError
 from cuadata.learning import chat, training
 from cuadata.learning.training import Loaded
 from cuadata.rows import CONFIGS, Chunk, Example
+from cuadata.speaking import prompts
 from cuadata.types import Size
 
 
@@ -37,15 +38,18 @@ def view_of(example: Example, processor: Any) -> View:
         viewport=Size(example.viewport_width, example.viewport_height),
         min_pixels=bounds[0],
         max_pixels=bounds[1],
+        elements=prompts.of_list(example.elements),
     )
 
 
 def answer_row(example: Example, form: Format, processor: Any) -> dict[str, Any]:
     """One example as TRL's prompt and completion: the same messages that a rollout shows, the answer as the model writes it.
 
-    A chunk's answer is all of its actions, a line each. ValueError where the format has no word for an action.
+    A chunk's answer is all of its actions, a line each. ValueError where the format has no word for an action, or answers by
+    the ids of a page that the row does not hold.
     """
     view = view_of(example, processor)
+    prompts.refuse_unlisted(form, view)
     prompt = Prompt(
         instruction=example.instruction,
         view=view,

@@ -156,11 +156,11 @@ def blackened(
     `lines` are painted too; their boxes are in image px.
     WebP stays without loss; JPEG is encoded at quality 95.
     """
-    from PIL import Image, ImageDraw
+    from PIL import Image, ImageDraw, ImageOps
 
     with Image.open(io.BytesIO(picture["bytes"])) as opened:
         kind = opened.format or "PNG"
-        painted = opened.convert("RGB")
+        painted = ImageOps.exif_transpose(opened).convert("RGB")  # boxes lie on the upright picture
     scale = painted.width / (row.get("viewport_width") or painted.width)
     draw = ImageDraw.Draw(painted)
     scaled = [tuple(side * scale for side in box) for box in boxes]

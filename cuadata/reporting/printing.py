@@ -137,5 +137,8 @@ def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, wor
     for line in rows:
         shown.add_row(*line)
     console = Console(stderr=True)
-    console.print(title, style="bold", highlight=False, markup=False)
+    if not console.is_terminal:  # a file or a pipe is as wide as the table, unless that holds whole sentences
+        natural = console.measure(shown, options=console.options.update(width=400)).maximum
+        console.width = max(console.width, min(natural, 120))
+    console.print(title, style="bold", highlight=False, markup=False, soft_wrap=True)
     console.print(shown)

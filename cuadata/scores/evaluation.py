@@ -53,6 +53,11 @@ def answers(
     what, golds = gold_set(gold)
     reader = registry.formats[format]
     matched = predictions.match(predictions.lines(path), golds, kind=kind)
+    if getattr(reader, "lists_elements", False) and not any(one.gold.elements for one in matched.answered):
+        raise CallError(
+            f"'{format}' answers by ids of the page's elements, and no question of {gold} holds its page; "
+            "rows that do are made by `cuadata build --elements`"
+        )
     settings: dict[str, Any] = {"tolerance": tolerance, "vote": vote, "frame": frame}
     rows = tuple(grounding.score(one, reader, **settings) for one in matched.answered)
     run = Run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -118,8 +117,11 @@ def _miss(gold: Gold, point: Point | None, failure: str | None) -> Miss:
 
 def size_bin(box: BBox) -> str:
     """The bin of `SIZES` that a target falls into, by the square root of its area."""
-    side = max(box.area, 0.0) ** 0.5
-    return next(name for edge, name in SIZES if side < edge)
+    side = max(box.width * box.height, 0.0) ** 0.5
+    for edge, name in SIZES:
+        if side < edge:
+            return name
+    return SIZES[-1][1]
 
 
 def trivial(gold: Gold, name: Trivial) -> Point | None:
@@ -127,15 +129,18 @@ def trivial(gold: Gold, name: Trivial) -> Point | None:
 
     It is a digest's halves, each a share of a side: to seed a generator for two numbers costs as much as reading an answer.
     """
+    if name == "nothing":
+        return None
     if name == "random point":
-        draw = hashlib.blake2b(gold.task.id.encode(), digest_size=8).digest()
-        across, down = (int.from_bytes(half, "big") / 2**32 for half in (draw[:4], draw[4:]))
-        return Point(across * gold.task.viewport.width, down * gold.task.viewport.height)
+        across, down = divmod(
+            int.from_bytes(hashlib.blake2b(gold.task.id.encode(), digest_size=8).digest(), "big"), 2**32
+        )
+        return Point(across / 2**32 * gold.task.viewport.width, down / 2**32 * gold.task.viewport.height)
     if name == "screen centre":
         return Point(gold.task.viewport.width / 2, gold.task.viewport.height / 2)
     if name == "reference":
         return gold.references[0].center if gold.references else None
-    return gold.target.center if name == "oracle" else None
+    return gold.target.center
 
 
 def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> dict[str, Any]:
@@ -146,6 +151,7 @@ def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> di
     items of which every member is right: all variants of a step, or all members of a minimal pair.
     """
     variants = list(dict.fromkeys(r.variant for r in rows))
+    sizes = _by(rows, lambda r: (r.size,))
     return {
         "tolerance_px": tolerance,
         **_accuracy(rows),
@@ -156,7 +162,7 @@ def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> di
         "by_variant": {v: _accuracy([r for r in rows if r.variant == v]) for v in variants},
         "by_instruction": _by(rows, lambda r: [r.kind]),
         "by_relation": _by(rows, lambda r: [r.relation] if r.relation else []),
-        "by_size": {name: held for _, name in SIZES if (held := _by(rows, lambda r: [r.size]).get(name))},
+        "by_size": {name: sizes[name] for _, name in SIZES if name in sizes},
         "by_axis": _axes(rows),
         "flips": _flips(rows, variants),
         "worst_variant": _worst(rows, variants),
@@ -206,12 +212,14 @@ def accuracy(found: Rate) -> dict[str, Any]:
 
 
 def _axes(rows: Sequence[Scored]) -> dict[str, Any]:
-    names = sorted({axis.name for row in rows for axis in row.axes})
-    return {name: _by(rows, functools.partial(_values, name)) for name in names}
-
-
-def _values(axis: str, row: Scored) -> list[str]:
-    return [a.value for a in row.axes if a.name == axis]
+    groups: dict[str, dict[str, list[bool]]] = {}
+    for row in rows:
+        for axis in row.axes:
+            groups.setdefault(axis.name, {}).setdefault(axis.value, []).append(row.success)
+    return {
+        name: {value: accuracy(rate(rights)) for value, rights in sorted(held.items())}
+        for name, held in sorted(groups.items())
+    }
 
 
 def _flips(rows: Sequence[Scored], variants: Sequence[str]) -> dict[str, Any]:

@@ -74,9 +74,10 @@ def classify(
     `candidates` are the boxes of all elements that could have been meant; where they are known, a click on none of them
     and on no reference is `outside`. Of several references the first gives the sides.
     """
-    if any(hit(point, reference) for reference in references):
-        return "on_reference"
-    if viewport is not None and not hit(point, BBox(0, 0, viewport.width, viewport.height)):
+    for reference in references:
+        if hit(point, reference):
+            return "on_reference"
+    if viewport is not None and not (0 <= point.x <= viewport.width and 0 <= point.y <= viewport.height):
         return "outside"
     if candidates and not any(hit(point, box) for box in candidates):
         return "outside"

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
+
 from cuadata.contracts import Format, Gold, ParseFailure, View
 from cuadata.errors import CallError, DataError
 from cuadata.types import Action, Point
@@ -32,6 +34,9 @@ TEXTS = (
     "answer",
     "text",
 )
+
+
+_STRICT = msgspec.json.Decoder()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,19 +81,30 @@ def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             if not line.strip():
                 continue
             place = f"{path}:{number}"
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise DataError(f"no JSON: {error}", place=place) from error
+            row = _value(line, place)
             if not isinstance(row, dict):
                 raise DataError("a prediction is a JSON object that names its question and holds a text", place=place)
             yield place, row
+
+
+def _value(line: str, place: str) -> Any:
+    """What a line of JSON is; the standard library takes what is not strictly JSON (NaN) and has the words of the error."""
+    try:
+        return _STRICT.decode(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        pass
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"no JSON: {error}", place=place) from error
 
 
 def texts(row: Mapping[str, Any], place: str) -> tuple[str, ...]:
     """The model's texts in a line; null is an empty text. DataError where no column holds any."""
     for name in TEXTS:
         if name in row:
+            if isinstance(row[name], str):
+                return (row[name],)
             held = row[name] if isinstance(row[name], list) else [row[name]]
             return tuple(t if isinstance(t, str) else "" if t is None else json.dumps(t) for t in held)
     raise DataError(f"no column holds the model's text; one of {', '.join(TEXTS)} is wanted", place=place)
@@ -139,11 +155,14 @@ class _Index:
             self.by_columns.setdefault(tuple(c.value for c in one.columns), []).append(one)
 
     def fitting(self, row: Mapping[str, Any]) -> list[Gold]:
-        if str(row.get("id")) in self.by_id:
-            return [self.by_id[str(row["id"])]]
-        if not self.names or not all(name in row for name in self.names):
+        if "id" in row and (named := self.by_id.get(str(row["id"]))) is not None:
+            return [named]
+        if not self.names:
             return []
-        return self.by_columns.get(tuple(str(row[name]) for name in self.names), [])
+        try:
+            return self.by_columns.get(tuple([str(row[name]) for name in self.names]), [])
+        except KeyError:
+            return []
 
     def exact(self, row: Mapping[str, Any], kind: str | None) -> Gold | None:
         """The question that a line names without doubt."""
@@ -167,7 +186,7 @@ class _Index:
 
 def view(gold: Gold, frame: str | None = None) -> View:
     """What a format needs to read an answer to this question; `frame` overrides the frame of the logged outputs."""
-    return View(image=gold.image, viewport=gold.task.viewport, frame=frame or gold.frame)
+    return View(image=gold.image, viewport=gold.task.viewport, elements=gold.elements, frame=frame or gold.frame)
 
 
 def read(text: str, format: Format, seen: View) -> Reading:

@@ -6,17 +6,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from cuadata import schema
 from cuadata.contracts import Gold
 from cuadata.errors import DataError
 from cuadata.registry import gold
+from cuadata.rows import Listed
 from cuadata.scores.misses import OPPOSITE, beyond
+from cuadata.speaking import prompts
 from cuadata.types import Axis, BBox, Relation, Size, Task
 
 #: Configs that hold one target a row, the one made for grounding first.
 CONFIGS = ("grounding", "actions")
 _WANTED = (
     "id", "trajectory_id", "image_width", "image_height", "viewport_width", "viewport_height", "instruction", "target",
-    "references", "relation", "template", "split_group", "perspective", "candidates", "axes", "pair_id",
+    "references", "relation", "template", "split_group", "perspective", "candidates", "axes", "pair_id", "elements",
 )  # fmt: skip
 
 
@@ -71,6 +74,7 @@ def _gold(row: Mapping[str, Any]) -> Gold:
         variant=next((a.value for a in axes if a.name == "variant"), "original"),
         kind="relational" if relation else row.get("perspective") or "direct",
         role=row["target"].get("role") or "",
+        elements=prompts.of_list(schema.from_stored(one, Listed) for one in row.get("elements") or ()),
         cluster=row.get("split_group") or row.get("trajectory_id") or row["id"],
         image=Size(row["image_width"], row["image_height"]),
         columns=(Axis("id", row["id"]),),

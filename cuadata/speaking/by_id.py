@@ -107,8 +107,15 @@ def needed(element: int | None, what: ActionType | Literal["the end of a drag"])
 
 
 def element_of(action: Action, view: View) -> int | None:
-    """The element that an action means: the one that it names, else the smallest one that its point lies in."""
-    return action.element if action.element is not None else element_at(action.point, view)
+    """The element that an action means: the one that it names, else the smallest one that its point lies in.
+
+    ValueError where the one that it names is not in the view, as a later action of a chunk may.
+    """
+    if action.element is None:
+        return element_at(action.point, view)
+    if view.elements and all(element.id != action.element for element in view.elements):
+        raise ValueError(f"the element {action.element} is not among those of the page that the model is told of")
+    return action.element
 
 
 def element_at(point: Point | None, view: View) -> int | None:

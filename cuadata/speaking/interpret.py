@@ -31,6 +31,8 @@ _STARTS: Final = (
     "start",
     "point",
 )
+#: Arguments that say where a pointer acts, in the order in which they are believed.
+_PLACES: Final = ("coordinate", *_STARTS)
 _ENDS: Final = ("end_coordinate", "endCoordinate", "end_box", "end_point", "to_coord", "to", "end", "coordinate")
 _IDS: Final = ("target", "element", "element_id", "id", "ref", "bid", "index", "node")
 _END_IDS: Final = ("end", "to", "destination", "to_element", "end_element")
@@ -46,7 +48,7 @@ class Habits:
     scroll: Annotated[float, "wheel clicks of a scroll without a number"] = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every call, and that makes it three times as dear
 class _Reading:
     """One call with what it is read against; `pointer` is the move right before it."""
 
@@ -122,7 +124,10 @@ def _at_pointer(reading: _Reading) -> bool:
 
 
 def _place(arguments: Mapping[str, Any], names: Iterable[str]) -> Numbers | None:
-    return next((p for name in names if name in arguments and (p := pointing.pair(arguments[name])) is not None), None)
+    for name in names:
+        if name in arguments and (place := pointing.pair(arguments[name])) is not None:
+            return place
+    return None
 
 
 def _xy(arguments: Mapping[str, Any]) -> Numbers | None:
@@ -136,7 +141,7 @@ def _point(reading: _Reading, place: Numbers | None) -> Point | None:
 def _where(reading: _Reading) -> tuple[Point | None, int | None]:
     """Where a call acts: a point, or an element with the point that reaches it; (None, None) where it says neither."""
     if reading.habits.where != "id":
-        place = _place(reading.arguments, ("coordinate", *_STARTS)) or pointing.place_of(reading.arguments)
+        place = _place(reading.arguments, _PLACES) or pointing.place_of(reading.arguments)
         if place is None and reading.word not in ("scroll", "hscroll", "vscroll"):
             place = pointing.pair(reading.positional[:2]) or (
                 pointing.pair(reading.positional[0]) if reading.positional else None

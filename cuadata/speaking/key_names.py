@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 
@@ -63,6 +64,19 @@ CODES: Final[dict[str, str]] = {
     "NumpadEnter": "Enter",
 }
 
+#: `key` values that browsers sent before UI Events settled on those above, and recordings of that time hold.
+LEGACY: Final[dict[str, str]] = {
+    "Spacebar": " ",
+    **_pairs(
+        """
+        Left:ArrowLeft Right:ArrowRight Up:ArrowUp Down:ArrowDown Esc:Escape Del:Delete OS:Meta Win:Meta
+        Apps:ContextMenu Scroll:ScrollLock Crsel:CrSel Exsel:ExSel Multiply:* Add:+ Subtract:- Divide:/ Decimal:.
+        Separator:, Nonconvert:NonConvert MediaNextTrack:MediaTrackNext MediaPreviousTrack:MediaTrackPrevious
+        VolumeUp:AudioVolumeUp VolumeDown:AudioVolumeDown VolumeMute:AudioVolumeMute
+        """
+    ),
+}
+
 #: Short names that xdotool itself turns into X key symbols, in any case.
 XDOTOOL_SHORT: Final[dict[str, str]] = {
     "alt": "Alt",
@@ -89,9 +103,43 @@ _PUNCTUATION: Final = dict(
     )
 )
 
+#: Key symbols of Latin-1 and its neighbours whose names are not made of a letter and its mark.
+_LATIN: Final = {
+    "nobreakspace": "\u00a0",
+    "hyphen": "\u00ad",
+    **_pairs(
+        """
+        exclamdown:¡ cent:¢ sterling:£ currency:¤ yen:¥ brokenbar:¦ section:§ diaeresis:¨ copyright:© ordfeminine:ª
+        guillemotleft:« notsign:¬ registered:® macron:¯ degree:° plusminus:± twosuperior:² threesuperior:³ acute:´ mu:µ
+        paragraph:¶ periodcentered:· cedilla:¸ onesuperior:¹ masculine:º guillemotright:» onequarter:¼ onehalf:½
+        threequarters:¾ questiondown:¿ AE:Æ ae:æ ETH:Ð Eth:Ð eth:ð Oslash:Ø Ooblique:Ø oslash:ø ooblique:ø THORN:Þ
+        Thorn:Þ thorn:þ ssharp:ß multiply:× division:÷ Lstroke:Ł lstroke:ł Dstroke:Đ dstroke:đ OE:Œ oe:œ idotless:ı
+        EuroSign:€ endash:– emdash:— ellipsis:… trademark:™ doublelowquotemark:„ leftdoublequotemark:“
+        rightdoublequotemark:” leftsinglequotemark:‘ rightsinglequotemark:’
+        """
+    ),
+}
+#: Marks in the names of key symbols, as combining characters: eacute is e and an acute.
+_MARKS: Final = {
+    "grave": "\u0300",
+    "acute": "\u0301",
+    "circumflex": "\u0302",
+    "tilde": "\u0303",
+    "macron": "\u0304",
+    "breve": "\u0306",
+    "abovedot": "\u0307",
+    "diaeresis": "\u0308",
+    "ring": "\u030a",
+    "doubleacute": "\u030b",
+    "caron": "\u030c",
+    "cedilla": "\u0327",
+    "ogonek": "\u0328",
+}
+
 #: X key symbols (X11/keysymdef.h) that keyboards have; their case counts.
 KEYSYMS: Final[dict[str, str]] = {
     **_PUNCTUATION,
+    **_LATIN,
     **{character: character for character in "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"},
     **{name: name for name in _FUNCTION},
     **{f"KP_{digit}": digit for digit in "0123456789"},
@@ -195,10 +243,18 @@ FOLDED: Final[dict[str, str]] = {
     "spacebar": " ",
     "plus": "+",
     "ins": "Insert",
+    **{f"{way}arrow": f"Arrow{way.capitalize()}" for way in ("left", "right", "up", "down")},
 }
+
+#: Signs that keyboards and menus show for keys.
+SIGNS: Final = _pairs(
+    "⌘:Meta ⌥:Alt ⌃:Control ⇧:Shift ⏎:Enter ↵:Enter ⌫:Backspace ⌦:Delete ⎋:Escape ⇥:Tab ←:ArrowLeft →:ArrowRight "
+    "↑:ArrowUp ↓:ArrowDown"
+)
 
 #: Key -> the name that xdotool takes.
 _TO_XDOTOOL: Final[dict[str, str]] = {
+    **{character: name for name, character in _LATIN.items() if character.islower() or not character.isalpha()},
     **{character: name for name, character in _PUNCTUATION.items()},
     **{key: name for name, key in reversed(KEYSYMS.items()) if len(key) > 1 and not name.startswith("KP_")},
     "Control": "ctrl",
@@ -242,6 +298,15 @@ WRITTEN: Final[dict[str, dict[str, str]]] = {
 }
 
 _UNICODE: Final = re.compile(r"(?:U|0x0*100)([0-9A-Fa-f]{4,6})")
+
+
+def letter_keysym(name: str) -> str | None:
+    """The letter of a key symbol such as eacute, Udiaeresis or scaron; None where the name is none."""
+    mark = _MARKS.get(name[1:])
+    if mark is None or not name[0].isascii() or not name[0].isalpha():
+        return None
+    made = unicodedata.normalize("NFC", name[0] + mark)
+    return made if len(made) == 1 else None
 
 
 def unicode_keysym(name: str) -> str | None:

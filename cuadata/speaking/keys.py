@@ -7,6 +7,7 @@ named; left and right keys are one key.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
@@ -41,17 +42,34 @@ def guess(keys: str | Sequence[str]) -> tuple[str, ...]:
 
     UnknownKey for a name of none of them.
     """
-    names = list(_parts(keys))
-    if len(names) == 1 and len(names[0].strip()) > 1:
-        names = [part for chord in names[0].split() for part in _parts(chord)]
     found = []
-    for name in names:
-        bare = name if name == " " else name.strip().strip("\"'<>")
-        key = _guessed(bare)
-        if key is None:
-            raise UnknownKey(f"'{name[:40]}' is no key of any vocabulary")
-        found.append(key)
+    for name in _parts(keys):
+        said = [_guessed(name if name == " " else name.strip().strip("\"'<>{}"))]
+        if said[0] is None or len(name.split()) > 1:
+            said = _several(name)
+        for key in said:
+            if key is None:
+                raise UnknownKey(f"'{name[:40]}' is no key of any vocabulary")
+            found.append(key)
     return _ordered(found)
+
+
+def _several(name: str) -> list[str | None]:
+    """Keys apart by blanks or hyphens, of which some may be words of one name: `ctrl page down`, `Ctrl-C`, `<Alt>f4`."""
+    words = re.sub(r"[\"'<>{}]", " ", name).split()
+    if len(words) == 1:
+        words = [word for word in words[0].split("-") if word]
+    found: list[str | None] = []
+    while words:
+        pair = _guessed("".join(words[:2])) if len(words) > 1 and min(map(len, words[:2])) > 1 else None
+        if pair is not None and pair not in MODIFIERS:  # `shift left` is two keys, though pyautogui has a shiftleft
+            found.append(pair)
+            words = words[2:]
+        else:
+            parts = _parts(words[0])
+            found += [_guessed(part) for part in parts]
+            words = words[1:]
+    return found or [None]
 
 
 def write(keys: Iterable[str], vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -63,7 +81,9 @@ def write(keys: Iterable[str], vocabulary: Vocabulary) -> tuple[str, ...]:
             spelt.append(key)
         elif key in table:
             spelt.append(table[key])
-        elif len(key) == 1 and (vocabulary != "xdotool" or key.isalnum()):
+        elif len(key) == 1 and vocabulary == "xdotool" and not (key.isascii() and key.isalnum()):
+            spelt.append(f"U{ord(key):04X}")
+        elif len(key) == 1:
             spelt.append(key.upper() if vocabulary == "openai" else key)
         else:
             raise UnknownKey(f"the vocabulary '{vocabulary}' has no name for the key '{key}'")
@@ -91,17 +111,18 @@ def _ordered(keys: Iterable[str]) -> tuple[str, ...]:
     held = [modifier for modifier in MODIFIERS if modifier in found]
     others = [key for key in found if key not in MODIFIERS]
     if "Shift" not in held:
-        others = [key.lower() if len(key) == 1 else key for key in others]
+        others = [key.lower() if len(key) == len(key.lower()) == 1 else key for key in others]
     return (*held, *others)
 
 
 def _browser(name: str) -> str | None:
-    return name if is_key(name) else key_names.CODES.get(name)
+    return name if is_key(name) else key_names.CODES.get(name) or key_names.LEGACY.get(name)
 
 
 def _xdotool(name: str) -> str | None:
     # xdotool compares its own short names without case, X key symbols with it.
-    return key_names.XDOTOOL_SHORT.get(name.lower()) or key_names.KEYSYMS.get(name) or key_names.unicode_keysym(name)
+    found = key_names.XDOTOOL_SHORT.get(name.lower()) or key_names.KEYSYMS.get(name)
+    return found or key_names.letter_keysym(name) or key_names.unicode_keysym(name)
 
 
 def _pyautogui(name: str) -> str | None:
@@ -117,8 +138,9 @@ def _openai(name: str) -> str | None:
 
 
 def _guessed(name: str) -> str | None:
-    found = _browser(name) or _xdotool(name) or _pyautogui(name)
-    return found or key_names.FOLDED.get(name.lower().replace("_", "").replace("-", ""))
+    found = key_names.SIGNS.get(name) or _browser(name) or _xdotool(name) or _pyautogui(name)
+    bare = re.sub(r"^(?:key\.|key_|vk_)(?=\w)", "", name.lower())  # as pynput, evdev and Windows prefix them
+    return found or key_names.FOLDED.get(bare.replace("_", "").replace("-", ""))
 
 
 _LOOK_UPS = {"browser": _browser, "xdotool": _xdotool, "pyautogui": _pyautogui, "openai": _openai}

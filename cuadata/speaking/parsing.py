@@ -94,7 +94,7 @@ def _in_json(value: Any, bare: bool) -> Iterator[Call]:
     if isinstance(value, list):
         for item in value:
             yield from _in_json(item, bare)
-    elif isinstance(value, Mapping):
+    elif type(value) is dict or isinstance(value, Mapping):
         if (call := _as_call(value, bare)) is not None:
             yield call
             return
@@ -105,7 +105,7 @@ def _in_json(value: Any, bare: bool) -> Iterator[Call]:
 
 def _as_call(value: Mapping[str, Any], bare: bool) -> Call | None:
     name = value.get("name") or value.get("tool") or value.get("function")
-    if isinstance(name, str) and not {"bbox_2d", "point_2d"} & set(value):  # those are things found, by name
+    if isinstance(name, str) and "bbox_2d" not in value and "point_2d" not in value:  # those are things found, by name
         for key in _INPUTS:
             if key in value:
                 return Call(name, _arguments(value[key]))
@@ -128,6 +128,8 @@ def _arguments(value: Any) -> Mapping[str, Any]:
             value = lenient.loads(value) if value.strip() else {}
         except lenient.Broken as error:
             raise ParseFailure(f"the arguments {value!r:.80} cannot be read: {error}", kind="broken") from error
+    if type(value) is dict:  # asked first, since asking for any mapping is dear
+        return value
     if value is None:
         return {}
     if not isinstance(value, Mapping):

@@ -51,14 +51,20 @@ _SPOKEN_BOX = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = re.compile(rf"\s*[(\[][\s(\[]*{_N}(?:{_SEP}{_N}){{1,3}}[\s)\]]*\s*")
-_NAMED = re.compile(rf"\bx\s*[=:]\s*({_N})[\s,;]*(?:and\s+)?\by\s*[=:]\s*({_N})(?!\w|\.\d|%)", re.IGNORECASE)
+_IS = r"[\"']?\s*(?:[=:]|\bis\b|(?<=[xy]\s))\s*[\"']?"
+_AND = r"[\"']?[\s,;]*(?:and\s+)?[\"']?"
+_END = r"(?!\w|\.\d|%)"
+#: Either coordinate may come first: the names say which is which.
+_NAMED = re.compile(
+    rf"\b(?:x{_IS}({_N}){_AND}\by{_IS}({_N}){_END}|y{_IS}({_N}){_AND}\bx{_IS}({_N}){_END})", re.IGNORECASE
+)
 _PX = re.compile(r"(?<=\d)\s*px\b")
 _LABELLED = re.compile(
     rf"\b(?:coordinates?|points?|position|location|click|tap|answer)(?:\s+(?:is|are|at|on))*\s*[:=]?\s*({_N})\s*,\s*({_N})"
     r"(?!\w|\.\d|%|\s*,\s*\d)",
     re.IGNORECASE,
 )
-_CORNERS = re.compile(r"\W+".join(rf"\b{name}\s*[=:]\s*({_N})" for name in ("x1", "y1", "x2", "y2")), re.IGNORECASE)
+_CORNERS = re.compile(r"\W+".join([rf"\b(x1|y1|x2|y2)\s*[=:]\s*({_N})"] * 4), re.IGNORECASE)
 _BARE = re.compile(rf"\s*({_N}){_SEP}({_N})\s*\.?\s*")
 #: Keys that name a place in JSON, in the order in which they are believed.
 _KEYS: Final = (
@@ -67,6 +73,8 @@ _KEYS: Final = (
 )  # fmt: skip
 #: Whole numbers below this need no second look.
 _PLAIN: Final = 1_000_000
+#: Names of a box's corners, left, top, right and bottom.
+_SIDES: Final = (("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax"), ("left", "top", "right", "bottom"))
 _DEEPER: Final = ("arguments", "action", "answer", "result", "output", "target", "parameters", "input", "element")
 
 
@@ -121,12 +129,15 @@ def _found(text: str) -> tuple[list[Numbers], bool]:
 
 def grounded(text: str) -> list[Numbers]:
     """Places that a text gives in the grammar of grounding answers and in no other: JSON that names them, point and box
-    tags, or four or two bracketed numbers that are the whole answer.
+    tags, or, where they are the whole answer, four or two bracketed numbers or an x and a y by name.
 
     Empty for prose, whatever numbers it holds, and for a call of another family's grammar that is no click."""
     if other_act(text) is not None:
         return []
-    return _json(text) or _tags(text) or (_brackets(text) if _WHOLE.fullmatch(text) else [])
+    if found := _json(text) or _tags(text):
+        return found
+    whole = text.strip(" \n.()[]`*")
+    return _brackets(text) if _WHOLE.fullmatch(text) else _named(whole) if _NAMED.fullmatch(whole) else []
 
 
 def other_act(text: str) -> str | None:
@@ -187,11 +198,10 @@ def pair(value: Any) -> Numbers | None:
         if -_PLAIN < x < _PLAIN and -_PLAIN < y < _PLAIN:  # what nearly every model writes, read at once
             return float(x), float(y)
     if isinstance(value, Mapping):
-        if "x" in value and "y" in value:
-            return pair([value["x"], value["y"]])
-        corners = [value.get(k) for k in ("x1", "y1", "x2", "y2")]
-        return pair(corners) if None not in corners else None
+        return _of_sides(value)
     if isinstance(value, str):
+        if ("y" in value or "Y" in value) and (places := _named(value)):
+            return places[0]
         held = tuple(float(n) for n in _NUMBER.findall(_unpointed(value.translate(_WIDE))))
         return held if len(held) in (2, 4) else None
     if isinstance(value, Sequence):
@@ -205,6 +215,21 @@ def pair(value: Any) -> Numbers | None:
             return joined if len(joined) == 4 else None
         held = tuple(n for item in value if (n := finite(item)) is not None)
         return held if len(held) == len(value) and len(held) in (2, 4) else None
+    return None
+
+
+def _of_sides(value: Mapping[str, Any]) -> Numbers | None:
+    """The box or point of a mapping that names its sides; left and top with a size are a box as x and y with one are."""
+    for names in _SIDES:
+        if all(name in value for name in names):
+            return pair([value[name] for name in names])
+    for across, down in (("x", "y"), ("left", "top")):
+        if across in value and down in value:
+            corner = pair([value[across], value[down]])
+            size = pair([value.get("width"), value.get("height")])
+            if corner is None or size is None or len(corner) + len(size) != 4:
+                return corner
+            return (*corner, corner[0] + size[0], corner[1] + size[1])
     return None
 
 
@@ -236,8 +261,7 @@ def _calls(text: str) -> list[Numbers]:
     found = []
     for match in _CALL.finditer(text):
         inside = match[1]
-        named = _NAMED.search(inside)
-        place = (float(named[1]), float(named[2])) if named else pair(inside)
+        place = next(iter(_named(inside)), None) or pair(inside)
         if place is None and (bracketed := _brackets(inside)):
             place = bracketed[0]
         if place is not None:
@@ -259,11 +283,16 @@ def _brackets(text: str) -> list[Numbers]:
 
 
 def _named(text: str) -> list[Numbers]:
-    return [(float(m[1]), float(m[2])) for m in _NAMED.finditer(text)]
+    return [(float(m[1] or m[4]), float(m[2] or m[3])) for m in _NAMED.finditer(text)]
 
 
 def _corners(text: str) -> list[Numbers]:
-    return [tuple(map(float, m.groups())) for m in _CORNERS.finditer(text)]
+    found = []
+    for match in _CORNERS.finditer(text):
+        sides = {match[at].lower(): float(match[at + 1]) for at in (1, 3, 5, 7)}
+        if len(sides) == 4:
+            found.append(tuple(sides[name] for name in _SIDES[0]))
+    return found
 
 
 def _labelled(text: str) -> list[Numbers]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from cuadata.contracts import Message, Prompt, View
+from cuadata.contracts import Format, Message, Prompt, View
 from cuadata.native_lists import with_lists
-from cuadata.rows import ContextLine, Example
+from cuadata.rows import ContextLine, Example, Listed
 from cuadata.types import Element, Observation, Size
 
 #: What stands before an injected line of each kind (`text.no_effect_line` is whole by itself). Formats add no other line.
@@ -103,6 +103,51 @@ def visible(elements: Iterable[Element]) -> tuple[Element, ...]:
     return tuple(e for e in seen if e.acts_on not in ids and (e.interactive or e.role not in ("none", "generic", "")))
 
 
+def listed(elements: Iterable[Element]) -> tuple[Listed, ...]:
+    """What a dataset row keeps of a page's elements, so that it makes the prompt that the live page makes."""
+    return tuple(
+        Listed(
+            id=e.id,
+            role=e.role,
+            name=e.name,
+            text=e.text,
+            tag=e.tag,
+            interactive=e.interactive,
+            states=e.states,
+            bbox=e.bbox,
+            point=e.point,
+        )
+        for e in visible(elements)
+    )
+
+
+def of_list(held: Iterable[Listed]) -> tuple[Element, ...]:
+    """The elements that a dataset row keeps, as a view holds them."""
+    return tuple(
+        Element(
+            id=e.id,
+            role=e.role,
+            name=e.name,
+            text=e.text,
+            tag=e.tag,
+            interactive=e.interactive,
+            states=e.states,
+            bbox=e.bbox,
+            point=e.point,
+            seen=1.0,
+        )
+        for e in held
+    )
+
+
+def refuse_unlisted(form: Format, view: View) -> None:
+    """ValueError where a format answers by the ids of a page that the view does not hold: nobody could know them."""
+    if getattr(form, "lists_elements", False) and not view.elements:
+        raise ValueError(
+            f"{form.name} tells a model the page's elements, and the row holds none; `cuadata build --elements` keeps them"
+        )
+
+
 def view_of(observation: Observation) -> View:
     """The view of a live page. Without a picture its size is the viewport times the pixel ratio."""
     seen, ratio, shot = observation.viewport, observation.device_pixel_ratio, observation.screenshot
@@ -128,11 +173,11 @@ def of_observation(
 
 
 def of_example(example: Example, elements: Iterable[Element] = ()) -> Prompt:
-    """The prompt of a dataset row; `elements` are its page's, for families that call by id."""
+    """The prompt of a dataset row; `elements` are its page's, for families that call by id, else those that it keeps."""
     view = View(
         image=Size(example.image_width, example.image_height),
         viewport=Size(example.viewport_width, example.viewport_height),
-        elements=visible(elements),
+        elements=visible(elements) or of_list(example.elements),
     )
     return Prompt(
         instruction=example.instruction,

@@ -32,12 +32,12 @@ UNITS: Mapping[str, Sequence[str]] = {
     "d": ("d", "day", "days"),
     "px": ("px", "pixel", "pixels"),
     "%": ("%", "percent", "per cent"),
-    "usd": ("usd", "dollar", "dollars"),
-    "eur": ("eur", "euro", "euros"),
-    "gbp": ("gbp",),
+    "usd": ("usd", "$", "dollar", "dollars"),
+    "eur": ("eur", "\N{EURO SIGN}", "euro", "euros"),
+    "gbp": ("gbp", "\N{POUND SIGN}"),
 }
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<sign>(?<![\w)])[-+])?(?P<number>(?>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+))"
+    r"(?<![\w.])(?:(?P<owed>(?<![\w)])-)?(?P<money>[$\u20ac\u00a3])\s?)?(?P<sign>(?<![\w)])[-+])?(?P<number>(?>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+))"
     r"(?!\.\d)(?:[eE](?P<power>[-+]?\d+))?(?P<rest>.*)",
     re.DOTALL,
 )
@@ -98,17 +98,17 @@ def fold(text: str) -> str:
 
 def numbers(text: str) -> list[float]:
     """The numbers that stand alone in a text: not glued to letters before, thousands with commas read as one."""
-    return [value for value, _ in _numbers(text)]
+    return [value for value, _, _ in _numbers(text)]
 
 
-def _numbers(text: str) -> list[tuple[float, str]]:
-    """Each number with the text behind it."""
+def _numbers(text: str) -> list[tuple[float, str, str]]:
+    """Each number with the text behind it, and the sign of a currency before it."""
     plain = unicodedata.normalize("NFKC", text).replace("\N{MINUS SIGN}", "-")
     found, start = [], 0
     while match := _NUMBER.search(plain, start):
         value = float(match["number"].replace(",", ""))
         value *= 10.0 ** int(match["power"]) if match["power"] and len(match["power"]) < 5 else 1.0
-        found.append((-value if match["sign"] == "-" else value, match["rest"]))
+        found.append((-value if "-" in (match["sign"], match["owed"]) else value, match["rest"], match["money"] or ""))
         start = match.start("rest")
     return found
 
@@ -118,12 +118,20 @@ def _same_number(answer: str, gold: str, unit: str | None, units: Mapping[str, S
     if len(wanted) != 1:
         raise CallError(f"the gold of a number is one number, not '{gold}'")
     found = _numbers(answer)
-    return len(found) == 1 and found[0][0] == wanted[0] and _unit_fits(found[0][1], unit, units)
+    if len(found) != 1 or found[0][0] != wanted[0]:
+        return False
+    _, rest, money = found[0]
+    if money and unit is not None and money not in units.get(unit, (unit,)):
+        return False
+    return _unit_fits(rest, unit, units)
 
 
 def _unit_fits(rest: str, unit: str | None, units: Mapping[str, Sequence[str]]) -> bool:
     """Whether what stands behind a number leaves it the number that was asked for."""
-    mine = {fold(w) for w in (unit, *units.get(unit, ()))} if unit is not None else set()
+    mine = {fold(unicodedata.normalize("NFKC", w)) for w in (unit, *units.get(unit, ()))} if unit is not None else set()
+    said = fold(rest)
+    if any(said.startswith(word) and not said[len(word) : len(word) + 1].isalnum() for word in mine):
+        return True  # also one with a digit or a sign in it, such as m2 or \N{EURO SIGN}
     glued = _GLUED.match(rest)
     if glued is not None and fold(glued[0]) not in mine:
         return False  # 10k, 21st and 10% are other numbers than 10 and 21

@@ -34,7 +34,7 @@ def write_comparison(folder: Path, result: Mapping[str, Any]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     pictures = _pictures(folder, _comparison, result)
     title = f"{result['second']} against {result['first']}"
-    return _page(folder, title, result, pictures, {"Paired tests": _comparisons(result)})
+    return _page(folder, title, result, pictures, {"Verdict": _verdicts(result), "Paired tests": _comparisons(result)})
 
 
 def _pictures(folder: Path, draw: Callable[[Path, Mapping[str, Any]], Pictures], result: Mapping[str, Any]) -> Pictures:
@@ -147,8 +147,13 @@ def _comparisons_by_name(result: Mapping[str, Any]) -> dict[str, Mapping[str, An
     return {name: one for name, one in held.items() if one is not None}
 
 
+def _verdicts(result: Mapping[str, Any]) -> list[list[str]]:
+    """What each test says in words; beside its figures there is no room for them."""
+    return [["", "verdict"], *([name, one["verdict"]] for name, one in _comparisons_by_name(result).items())]
+
+
 def _comparisons(result: Mapping[str, Any]) -> list[list[str]]:
-    head = ["", "n", "first", "second", "difference", "p (McNemar)", "only first / second", "smallest shown", "verdict"]
+    head = ["", "n", "first", "second", "difference", "p (McNemar)", "only first / second", "smallest shown"]
     body = [
         [
             name,
@@ -159,7 +164,6 @@ def _comparisons(result: Mapping[str, Any]) -> list[list[str]]:
             f"{one['mcnemar']['p']:.2g} ({one['mcnemar']['method'].replace('_', ' ')})",
             f"{one['mcnemar']['only_first']} / {one['mcnemar']['only_second']}",
             "none" if one["smallest"] is None else f"{100 * one['smallest']:.1f}",
-            one["verdict"],
         ]
         for name, one in _comparisons_by_name(result).items()
     ]

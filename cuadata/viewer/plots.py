@@ -185,6 +185,9 @@ def _histogram(axes: Any, title: str, values: Sequence[float], xlabel: str, log:
         top = int(held.max()) + 1
         bins = np.arange(int(held.min()), top + 1, max(1, top // 40)) - 0.5
         axes.xaxis.get_major_locator().set_params(integer=True)
+        if top - int(held.min()) <= 12:  # a locator puts broken numbers on so short an axis
+            axes.set_xticks(range(int(held.min()), top))
+    axes.yaxis.get_major_locator().set_params(integer=True)
     axes.hist(held, bins=bins, color=COLOURS[0], edgecolor="white", lw=0.6)
     axes.set_xlabel(xlabel)
     axes.set_ylabel("count")
