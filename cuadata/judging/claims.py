@@ -7,8 +7,9 @@ contradiction, and boxes come from the page's evidence wherever there is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final, get_args
+
+import msgspec
 
 from cuadata.judging.judging import element_of, page_of
 from cuadata.relations import REFERENCES, Side
@@ -21,8 +22,7 @@ from cuadata.wording.phrases import Phrase, Stated
 _RELATIONS: Final = frozenset(get_args(Relation))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What is claimed, before it is checked."""
 
     phrase: Annotated[Phrase, "the instruction, read"]
@@ -31,8 +31,7 @@ class Claim:
     contradicts: Annotated[bool, "column and instruction name different relations, or the column no known one"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Page:
+class Page(msgspec.Struct, frozen=True, eq=False):
     """The page of an example, for looking things up; empty where only boxes are known."""
 
     observation: Annotated[Observation | None, "None where only boxes are known"]
@@ -50,8 +49,7 @@ class Page:
         return element_of(target, self.observation)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class Reading(msgspec.Struct, frozen=True, eq=False):
     """What several gates ask of one example, looked up once."""
 
     claim: Annotated[Claim, "the relation that it claims"]
@@ -139,8 +137,7 @@ def _speaks_of_the_page(phrase: Phrase, candidate: Candidate, page: Page) -> boo
     return bool(phrase.references) and all(page.visible.matching(noun) for noun in phrase.references)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thing:
+class Thing(msgspec.Struct, frozen=True, kw_only=True):
     """An element as a claim speaks of it, on the page or by its box alone."""
 
     element: Annotated[Element | None, "None where the page is not known, or it is not on it"]
