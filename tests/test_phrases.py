@@ -160,7 +160,23 @@ def test_search_does_not_mean_search_history() -> None:
 
 
 #: Texts that are one name, or nearly, before and after they are brought into normal form.
-_ALIKE = ("Save", "save ", "SAVE.", "Save as", "save  as", "Save\nas", "save\tas", "Ｓａｖｅ", "as", "", " ", "+", "'+'", "a+", "\u202eSave")
+_ALIKE = (
+    "Save",
+    "save ",
+    "SAVE.",
+    "Save as",
+    "save  as",
+    "Save\nas",
+    "save\tas",
+    "Ｓａｖｅ",
+    "as",
+    "",
+    " ",
+    "+",
+    "'+'",
+    "a+",
+    "\u202eSave",
+)
 
 
 def test_a_glance_finds_no_name_alone_that_is_not() -> None:

@@ -68,9 +68,7 @@ def read(candidate: Candidate) -> Reading:
     if last is not None and last[0] is candidate:
         return last[1]
     observation = page_of(candidate)
-    # Several instructions are of one page.
-    shared = last is not None and observation is not None and last[1].page.observation is observation
-    page = last[1].page if last is not None and shared else _page(observation)
+    page = _page(observation, last[1].page if last is not None else None)
     example = candidate.example
     reading = Reading(
         _claim(candidate, page),
@@ -82,9 +80,16 @@ def read(candidate: Candidate) -> Reading:
     return reading
 
 
-def _page(observation: Observation | None) -> Page:
+def _page(observation: Observation | None, last: Page | None) -> Page:
+    """The page for looking things up; what was gone through for the last one serves again where its elements are the same."""
     if observation is None:
         return Page(None, Index(()), {})
+    if last is not None and last.observation is not None:
+        # Several instructions are of one page, and several steps of a recording show one set of elements.
+        if last.observation is observation:
+            return last
+        if last.observation.elements is observation.elements:
+            return Page(observation, last.visible, last.by_css)
     by_css = {one.locator.css: one for one in reversed(observation.elements)}
     return Page(observation, Index(descriptions.seen(observation)), by_css)
 

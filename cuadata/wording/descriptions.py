@@ -204,13 +204,16 @@ class Index:
     def called(self, text: str, roles: frozenset[str] = ANY) -> list[Element]:
         """Elements that have this text, in normal form, as name, visible text or visible attribute, of these roles.
 
-        Where a page has been gone through for elements of any role, that answers for each; else only those of the roles are.
+        What stands in none of the texts is looked for no further. Where a page has been gone through for elements of any role, that answers for each; else only those of the roles are.
         """
         texts = self._texts.get(ANY)
         if texts is not None and roles:
             return [one for one in texts.get(text, ()) if one.role in roles]
         texts = self._texts.get(roles)
         if texts is None:
+            plain = self._texts_in_plain()
+            if plain and text not in plain:
+                return []
             texts = self._texts[roles] = _by_text(self.having(roles))
         return texts.get(text, [])
 
@@ -233,10 +236,12 @@ class Index:
             return False
         if element.seen < GLIMPSE or element.bbox is None or normal(element.name) != noun.name:
             return False
-        plain = self._plain
-        if plain is None:
-            plain = self._plain = _plain(self.elements)
-        return plain.count(noun.name) == 1
+        return self._texts_in_plain().count(noun.name) == 1
+
+    def _texts_in_plain(self) -> str:
+        if self._plain is None:
+            self._plain = _plain(self.elements)
+        return self._plain
 
     def like(self, element: Element) -> list[Element]:
         """Elements that a description of this one by role, name and text would fit as well, itself among them.
