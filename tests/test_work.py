@@ -50,6 +50,23 @@ def test_an_error_comes_out_where_its_answer_would_have(processes: work.Processe
     assert list(processes.map(abs, [-4])) == [4]
 
 
+def test_a_thread_works_ahead_in_order_and_not_too_far() -> None:
+    taken: list[int] = []
+
+    def some() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    answers = work.ahead(abs, some())
+    assert [next(answers), len(taken)] == [0, work.AHEAD]
+    assert list(answers) == list(range(1, 100))
+    held = work.ahead(int, ["1", "x", "3"])
+    assert next(held) == 1
+    with pytest.raises(ValueError, match="invalid literal"):
+        next(held)
+
+
 def test_a_killed_process_is_said(tmp_path: Path) -> None:
     with work.Processes(1) as held, pytest.raises(DataError, match="ended before its work was done"):
         list(held.map(signal.raise_signal, [signal.SIGKILL]))

@@ -10,7 +10,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.context import BaseContext
@@ -51,22 +51,13 @@ class Processes:
 
     def map(self, function: Callable[[T], R], work: Iterable[T]) -> Iterator[R]:
         """See `Workers.map`. The function and the work are pickled. DataError where a process was killed."""
-        waiting: deque[Future[R]] = deque()
         try:
-            for piece in work:
-                waiting.append(_submit(self._pool, function, piece))
-                if len(waiting) >= AHEAD * self.count:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from _in_order(lambda piece: _submit(self._pool, function, piece), work, AHEAD * self.count)
         except BrokenProcessPool as error:
             raise DataError(
                 "a worker process ended before its work was done: killed, or out of memory; what was finished is kept, "
                 "and the same call goes on from there, with fewer workers if memory was short"
             ) from error
-        finally:
-            for future in waiting:
-                future.cancel()
 
     def __enter__(self) -> Self:
         _submit(self._pool, abs, 0)  # forked now, they hold nothing open that is opened later, such as a lock
@@ -84,6 +75,27 @@ def _context() -> BaseContext:
     threads = Path("/proc/self/task")
     alone = threads.is_dir() and len(os.listdir(threads)) == 1
     return multiprocessing.get_context("fork" if alone else "spawn")
+
+
+def ahead(function: Callable[[T], R], work: Iterable[T]) -> Iterator[R]:
+    """The answers in the order of the work, made by a thread while the last ones are used: for what reads and hashes files."""
+    with ThreadPoolExecutor(1) as thread:
+        yield from _in_order(lambda piece: thread.submit(function, piece), work, AHEAD)
+
+
+def _in_order(submit: Callable[[T], Future[R]], work: Iterable[T], most: int) -> Iterator[R]:
+    """Answers in the order of the work, of which at most so many are under way or wait."""
+    waiting: deque[Future[R]] = deque()
+    try:
+        for piece in work:
+            waiting.append(submit(piece))
+            if len(waiting) >= most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def _submit(pool: ProcessPoolExecutor, function: Callable[[T], R], piece: T) -> Future[R]:

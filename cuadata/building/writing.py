@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from cuadata import image, schema
-from cuadata.building import batches, mixing, shards
+from cuadata.building import batches, mixing, shards, work
 from cuadata.building.batches import Packed
 from cuadata.building.journal import Entry, Journal
 from cuadata.building.planning import DUPLICATE, Shard
@@ -55,13 +56,8 @@ def write(job: ShardJob) -> File:
         shard_bytes=2**63,
         pack=batches.of_json,
     ) as writer:
-        for place, entry in enumerate(_entries(journal, job.shard)):
-            if job.shard.config == "rejected":
-                row = _packed(_rejected(entry, job.shard, place))
-                writer.add(row, size=len(row.json) + sum(len(one[0]) for one in row.pictures.values() if one))
-            else:
-                # As JSON a row holds the name of every field, so that its size there is not below that in Parquet.
-                writer.add(_row(entry, job.shard), size=entry.size)
+        for row, size in work.ahead(functools.partial(_row, job.shard), enumerate(_entries(journal, job.shard))):
+            writer.add(row, size=size)
         (made,) = writer.close()
     made.replace(target)
     with open(target, "rb") as file:
@@ -78,7 +74,21 @@ def _entries(journal: Journal, shard: Shard) -> Iterator[Entry]:
                 yield entry
 
 
-def _row(entry: Entry, shard: Shard) -> Packed:
+def _row(shard: Shard, placed: tuple[int, Entry]) -> tuple[Packed, int]:
+    """The row at a place of the shard, and its size in bytes.
+
+    As JSON a row holds the name of every field, so that its size there is not below that in Parquet.
+    """
+    place, entry = placed
+    if shard.config != "rejected":
+        return _kept(entry, shard), entry.size
+    row = _rejected(entry, shard, place)
+    thumbnail = None if row.thumbnail is None else _shown(row.thumbnail)
+    packed = Packed(schema.to_json(replace(row, thumbnail=None)), {"thumbnail": thumbnail})
+    return packed, len(packed.json) + (len(thumbnail[0]) if thumbnail is not None else 0)
+
+
+def _kept(entry: Entry, shard: Shard) -> Packed:
     """The row as it lies in the journal, with the bytes of its pictures, checked against their sha256."""
     texts = {"split_group": shard.groups.get(entry.trajectory_id, "")}
     if shard.config == mixing.NAME:
@@ -92,11 +102,6 @@ def _row(entry: Entry, shard: Shard) -> Packed:
     except (ValueError, OSError) as error:
         raise DataError(f"{error}; it was whole when the build began", place=entry.place) from error
     return Packed(bytes(entry.row), pictures, texts)
-
-
-def _packed(row: Rejected) -> Packed:
-    thumbnail = None if row.thumbnail is None else _shown(row.thumbnail)
-    return Packed(schema.to_json(replace(row, thumbnail=None)), {"thumbnail": thumbnail})
 
 
 def _shown(picture: Image) -> tuple[bytes, str]:
