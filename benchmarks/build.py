@@ -1,8 +1,9 @@
 """How fast `cuadata build` is, what bounds it, and whether its memory stays flat: `python benchmarks/build.py`.
 
 Recordings are made first, and not timed: trajectories of ten actions on 1280x720 pages of some sixty elements, with
-pictures of screenshot size (the mean is printed), every one with bytes of its own. Then each number of trajectories is
-built in a process of its own, whose resident memory is sampled together with that of its workers.
+pictures of screenshot size, every one with bytes of its own. Then each number of trajectories is built in a process of its
+own. Its seconds are those from its start to its end, imports included; its processor time (user and system, workers
+included) says the same on a busy machine too, and its resident memory is sampled together with that of its workers.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import pstats
 import random
+import resource
 import shutil
 import struct
 import subprocess
@@ -170,13 +172,10 @@ def _stamped(png: bytes, number: int) -> bytes:
 def run(recordings: Path, out: Path, workers: int, configs: str) -> dict[str, object]:
     """One build, in this process."""
     made = build.MADE if configs == "all" else tuple(configs.split(","))
-    begun = time.perf_counter()
     report = build.build([("recordings", recordings)], out, workers=workers, force=True, configs=made)
-    seconds = time.perf_counter() - begun
     rows = {config: sum(held.values()) for config, held in report.kept.items()}
     size = sum(file["bytes"] for file in report.manifest["files"])
     return {
-        "seconds": seconds,
         "steps": report.manifest["counts"]["steps"],
         "rows": rows,
         "bytes": size,
@@ -191,6 +190,7 @@ def measured(recordings: Path, out: Path, workers: int, configs: str) -> str:
         "print(json.dumps(b.run(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5])))"
     )
     words = [sys.executable, "-c", code, str(Path(__file__).parent), str(recordings), str(out), str(workers), configs]
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
         peak = [0]
         done = threading.Event()
@@ -199,12 +199,15 @@ def measured(recordings: Path, out: Path, workers: int, configs: str) -> str:
         text, _ = child.communicate()
         done.set()
         watcher.join()
+    seconds, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
     held = json.loads(text.splitlines()[-1])
     count = sum(1 for _ in recordings.iterdir())
     return (
-        f"{count:6d} trajectories  {held['steps']:7d} examples  {held['seconds']:7.1f} s  "
-        f"{held['steps'] / held['seconds']:7.0f} examples/s  {held['bytes'] / 1e6 / held['seconds']:6.0f} MB/s written  "
-        f"peak {peak[0] / 1e6:5.0f} MB  rows {held['rows']} rejected {held['rejected']}"
+        f"{count:6d} trajectories  {held['steps']:7d} examples  {seconds:7.1f} s  {held['steps'] / seconds:7.0f} examples/s  "
+        f"user {user:.2f} s, system {system:.2f} s: {1000 * (user + system) / held['steps']:.2f} CPU ms an example  "
+        f"{held['bytes'] / 1e6 / seconds:6.0f} MB/s written  peak {peak[0] / 1e6:5.0f} MB  load {os.getloadavg()[0]:.1f}  "
+        f"rows {held['rows']} rejected {held['rejected']}"
     )
 
 

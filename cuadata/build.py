@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from cuadata import schema, stats
+from cuadata import stats
 from cuadata.building import (
     card,
     cutting,
@@ -210,14 +210,17 @@ class _Build:
         if count < 1:
             raise CallError(f"{count} workers cannot work; give 1 or more")
         self.journal = Journal(folders.partial(self.out))
-        with folders.disk_errors(self.out), _alone(self.journal, self.out):
-            useful = -(-len(self.parts) // _PIECES_A_WORKER)
-            with work.workers(max(1, min(count, useful))) as pool:
-                summaries = self._read(pool)
-                self._stop_at([d for held in summaries for d in held.damage])
-                plan = Planner(self.journal, self.parts, summaries, self.wanted, pool).make()
-                self._stop_at(plan.damage)
-                files = self._write(plan, summaries, pool)
+        useful = -(-len(self.parts) // _PIECES_A_WORKER)
+        with (
+            work.workers(max(1, min(count, useful))) as pool,
+            folders.disk_errors(self.out),
+            _alone(self.journal, self.out),
+        ):
+            summaries = self._read(pool)
+            self._stop_at([d for held in summaries for d in held.damage])
+            plan = Planner(self.journal, self.parts, summaries, self.wanted, pool).make()
+            self._stop_at(plan.damage)
+            files = self._write(plan, summaries, pool)
             made = self._describe(plan, summaries, files)
             for each in self.finish:
                 each(self.journal.made)
@@ -261,16 +264,8 @@ class _Build:
         if not self.journal.goes_on(hashlib.sha256(repr(asked).encode()).hexdigest()):
             shutil.rmtree(self.journal.made)
             self.journal.begin()
-        schemas = {config: schema.arrow_schema(CONFIGS[config]) for config in {s.config for s in plan.shards}}
-        jobs = [
-            ShardJob(
-                shard=shard,
-                arrow_schema=schemas[shard.config],
-                folder=str(self.journal.folder),
-                row_group_bytes=self.row_group_bytes,
-            )
-            for shard in plan.shards
-        ]
+        folder = str(self.journal.folder)
+        jobs = [ShardJob(shard=shard, folder=folder, row_group_bytes=self.row_group_bytes) for shard in plan.shards]
         files = []
         for file in pool.map(writing.write, jobs):
             files.append(file)

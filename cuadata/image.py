@@ -96,7 +96,8 @@ def read(image: Image) -> bytes:
         return image.data
     if image.path is None:
         raise ValueError(f"picture {image.sha256[:12]} has neither bytes nor a path")
-    data = Path(image.path).read_bytes()
+    with open(image.path, "rb", buffering=0) as file:
+        data = file.read()
     if hashlib.sha256(data).hexdigest() != image.sha256:
         raise BadImage(f"{image.path} does not hold the picture {image.sha256[:12]} that its record names")
     return data

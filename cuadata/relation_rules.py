@@ -191,9 +191,9 @@ def nearest(boxes: Sequence[BBox], reference: BBox) -> list[float]:
     """
     floor = min(reference.width, reference.height)
     gaps = [_reach(box, reference) if solid(box) else math.inf for box in boxes]
-    closest = min(range(len(gaps)), key=gaps.__getitem__, default=0)
-    second = min((value for place, value in enumerate(gaps) if place != closest), default=math.inf)
-    return [_closer(mine, second if place == closest else gaps[closest], floor) for place, mine in enumerate(gaps)]
+    least, second, *_ = *sorted(gaps), math.inf, math.inf
+    closest = gaps.index(least) if gaps else 0
+    return [_closer(mine, second if place == closest else least, floor) for place, mine in enumerate(gaps)]
 
 
 def _reach(box: BBox, reference: BBox) -> float:

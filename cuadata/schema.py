@@ -64,6 +64,12 @@ def columns(kind: type) -> tuple[Column, ...]:
     return tuple(found)
 
 
+@functools.cache
+def pictures(kind: type) -> tuple[str, ...]:
+    """Names of the fields of a dataclass that are pictures, in order."""
+    return tuple(column.name for column in columns(kind) if column.hint is Image)
+
+
 def _split(hint: Any) -> tuple[Any, str, bool]:
     """A hint as bare type, note, and whether it may be None."""
     note, optional = "", False

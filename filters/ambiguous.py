@@ -72,7 +72,10 @@ def _among_rows(candidate: Candidate) -> Verdict:
 
 
 @clears("ambiguous")
-def left_to_the_relation(candidate: Candidate) -> bool:
-    """On a known page a relation is stated, so that its gate tries all that answer."""
+def alone_or_left_to_the_relation(candidate: Candidate) -> bool:
+    """On a known page a relation is stated, so that its gate tries all that answer; or the instruction names the target alone."""
     reading = claims.read(candidate)
-    return reading.page.observation is not None and bool(reading.claim.stated)
+    if reading.page.observation is None or reading.target is None:
+        return False
+    claim = reading.claim
+    return bool(claim.stated) or reading.page.visible.means_only(claim.phrase.target, reading.target)

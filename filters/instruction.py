@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from cuadata.judging import claims
 from cuadata.judging.claims import Reading
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, provenance, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Verdict
+from cuadata.types import Element
 from cuadata.wording import descriptions
 from cuadata.wording.descriptions import Noun
 
@@ -59,3 +61,19 @@ def _lost_words(candidate: Candidate) -> list[str]:
         return []
     folded = descriptions.normal(text, limit=4000)
     return [one for one in words if descriptions.normal(one) not in folded]
+
+
+@clears(_NAME)
+def names_what_is_labelled(candidate: Candidate) -> bool:
+    """No words are bound, and what the instruction calls by a name alone is the row's target, or its reference."""
+    if candidate.task is not None or '"words"' in candidate.example.provenance:
+        return False
+    reading = claims.read(candidate)
+    phrase, target, references = reading.claim.phrase, reading.target, reading.references
+    if len(phrase.references) != len(references) or not _is(phrase.target, target):
+        return False
+    return not references or all(map(_is, phrase.references, references))
+
+
+def _is(noun: Noun, element: Element | None) -> bool:
+    return not noun.name or (element is not None and descriptions.answers(noun, element))

@@ -99,9 +99,8 @@ def plainly_named(candidate: Candidate) -> bool:
         return not references
     reading = claims.read(candidate)
     (element,), nouns, label = reading.references, reading.claim.phrase.references, references[0].bbox
-    if element is None or len(nouns) != 1 or not nouns[0].name or visibility.unseen(element) is not None:
+    if element is None or len(nouns) != 1 or visibility.unseen(element) is not None:
         return False
     if element.evidence.unsure is not None or not (label is None or geometry.finite(label)):
         return False
-    found = reading.page.visible.matching(nouns[0])
-    return len(found) == 1 and found[0] is element
+    return reading.page.visible.means_only(nouns[0], element)

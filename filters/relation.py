@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from cuadata import relations
 from cuadata.judging import claims
@@ -10,6 +10,7 @@ from cuadata.judging.claims import Claim, Reading, Thing
 from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
+from cuadata.relation_rules import PAIRS
 from cuadata.rows import Candidate, Grounding, Verdict
 from cuadata.types import BBox, Relation, Size
 from cuadata.wording.phrases import Stated
@@ -151,19 +152,24 @@ def plainly_alone(candidate: Candidate) -> bool:
     if own is None or own.bbox is None or reference is None or reference.bbox is None:
         return False
     side, box = stated.relation, reference.bbox
-    near = [own.bbox]
-    for one in claims.meant(reading, own):
-        other = one.bbox
-        if one is not own and one is not reference and other is not None and not _on_another_side(side, other, box):
-            near.append(other)
-    mine, *others = relations.margins(side, near, [box], nearest=stated.nearest)
+    rivals = [one for one in claims.meant(reading, own) if one is not own and one is not reference]
+    near = _on_that_side(side, [other for one in rivals if (other := one.bbox) is not None], box)
+    if not near:
+        return relations.solid(box) and relations.solid(own.bbox) and PAIRS[side](own.bbox, box) >= 0
+    mine, *others = relations.margins(side, [own.bbox, *near], [box], nearest=stated.nearest)
     return mine >= 0 and all(other <= -relations.MARGIN for other in others)
 
 
-def _on_another_side(side: Relation, box: BBox, reference: BBox) -> bool:
-    """Whether a direction fails by far, for a box that shares nothing across or ends on the wrong side; false says nothing."""
-    if side in ("left_of", "right_of"):
-        apart = box.y >= reference.bottom or box.bottom <= reference.y
-        return apart or (box.x >= reference.x if side == "left_of" else box.right <= reference.right)
-    apart = box.x >= reference.right or box.right <= reference.x
-    return apart or (box.y >= reference.y if side == "above" else box.bottom <= reference.bottom)
+def _on_that_side(side: Relation, boxes: Iterable[BBox], reference: BBox) -> list[BBox]:
+    """The boxes that share something across with the reference and do not end on the wrong side of it.
+
+    A direction fails by far for the others. Every row of a page comes through here with all that are of its target's role.
+    """
+    left, top, right, bottom = reference.x, reference.y, reference.right, reference.bottom
+    if side == "left_of":
+        return [one for one in boxes if one.x < left and one.y < bottom and one.y + one.height > top]
+    if side == "right_of":
+        return [one for one in boxes if one.x + one.width > right and one.y < bottom and one.y + one.height > top]
+    if side == "above":
+        return [one for one in boxes if one.y < top and one.x < right and one.x + one.width > left]
+    return [one for one in boxes if one.y + one.height > bottom and one.x < right and one.x + one.width > left]

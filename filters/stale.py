@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cuadata.judging import claims
+from cuadata.judging.clearing import clears
 from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
 from cuadata.rows import Candidate, Target, Verdict
@@ -65,3 +66,22 @@ def _near(one: BBox, other: BBox | None, slack: float) -> bool:
         and abs(one.right - other.right) <= slack
         and abs(one.bottom - other.bottom) <= slack
     )
+
+
+@clears("stale")
+def copied_from_the_page(candidate: Candidate) -> bool:
+    """The picture is the page's, and every label holds what its element does: rows are cut from the page that judges them."""
+    example, page = candidate.example, candidate.observation
+    shot = page.screenshot if page is not None else None
+    if shot is None or shot.sha256 != example.image.sha256:
+        return False
+    reading = claims.read(candidate)
+    if not _copied(example.target, reading.target):
+        return False
+    return not example.references or all(map(_copied, example.references, reading.references))
+
+
+def _copied(label: Target | None, element: Element | None) -> bool:
+    if label is None or element is None:
+        return False
+    return label.bbox is element.bbox and label.name == element.name and label.role == element.role

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cuadata.relations import REFERENCES, Side
-from cuadata.types import Relation
+from cuadata.types import Attribute, Relation
 from cuadata.wording import descriptions, phrases
 from cuadata.wording.descriptions import Noun, normal
 from cuadata.wording.phrases import PHRASINGS, read, write
@@ -153,6 +157,52 @@ def test_search_does_not_mean_search_history() -> None:
     assert descriptions.Index([search, history]).matching(Noun(name="search")) == [search]
     assert descriptions.Index([search, history]).matching(Noun(name="history")) == [history]
     assert descriptions.Index([search, history]).matching(Noun(name="history", exact=True)) == []
+
+
+#: Texts that are one name, or nearly, before and after they are brought into normal form.
+_ALIKE = (
+    "Save",
+    "save ",
+    "SAVE.",
+    "Save as",
+    "save  as",
+    "Save\nas",
+    "save\tas",
+    "Ｓａｖｅ",
+    "as",
+    "",
+    " ",
+    "+",
+    "'+'",
+    "a+",
+    "\u202eSave",
+)
+
+
+def test_a_glance_finds_no_name_alone_that_is_not() -> None:
+    from evidence import element
+
+    for name, other, said in itertools.product(_ALIKE, _ALIKE, _ALIKE):
+        noun, one = Noun(name=normal(said), exact=True), element(1, "button", name, 0, 0, 9, 9)
+        rivals: tuple[dict[str, Any], ...] = (
+            {"name": other, "text": other},
+            {"name": "", "text": other},
+            {"name": "", "text": "", "attributes": (Attribute("title", other),)},
+        )
+        for more in rivals:
+            index = descriptions.Index([one, replace(element(2, "button", "", 0, 0, 9, 9), **more)])
+            if index.means_only(noun, one):
+                assert index.matching(noun) == [one], (name, more, said)
+
+
+def test_a_glance_finds_a_name_that_is_alone() -> None:
+    from evidence import element
+
+    elements = [element(1, "button", "Save", 0, 0, 9, 9), element(2, "button", "Open", 0, 0, 9, 9)]
+    index = descriptions.Index(elements)
+    assert index.means_only(Noun(name="save", exact=True), elements[0])
+    assert not index.means_only(Noun(name="save", exact=True), elements[1])
+    assert not index.means_only(Noun(name="save", exact=True, roles=frozenset(("link",))), elements[0])
 
 
 def test_a_label_and_its_control_are_one_thing() -> None:

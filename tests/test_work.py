@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +50,23 @@ def test_an_error_comes_out_where_its_answer_would_have(processes: work.Processe
     assert list(processes.map(abs, [-4])) == [4]
 
 
+def test_a_thread_works_ahead_in_order_and_not_too_far() -> None:
+    taken: list[int] = []
+
+    def some() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    answers = work.ahead(abs, some())
+    assert [next(answers), len(taken)] == [0, work.AHEAD]
+    assert list(answers) == list(range(1, 100))
+    held = work.ahead(int, ["1", "x", "3"])
+    assert next(held) == 1
+    with pytest.raises(ValueError, match="invalid literal"):
+        next(held)
+
+
 def test_a_killed_process_is_said(tmp_path: Path) -> None:
     with work.Processes(1) as held, pytest.raises(DataError, match="ended before its work was done"):
         list(held.map(signal.raise_signal, [signal.SIGKILL]))
@@ -60,6 +79,30 @@ def test_nothing_is_left_running() -> None:
     while (alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]) and time.monotonic() < until:
         time.sleep(0.05)
     assert not alive
+
+
+def _in_a_process_of_its_own(*lines: str) -> str:
+    code = "\n".join(["import subprocess, threading", "from cuadata.building import work", *lines])
+    words = [sys.executable, "-c", code]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system does not tell a process's threads")
+def test_processes_are_forked_only_where_there_is_one_thread() -> None:
+    told = "print(work._context().get_start_method())"
+    beside = "threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    assert _in_a_process_of_its_own(told, beside, told).split() == ["fork", "spawn"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not tell what a process holds open")
+def test_a_worker_holds_nothing_open_that_is_opened_later(tmp_path: Path) -> None:
+    """A lock, say: a worker whose build was killed would keep it, and the next build would wait for ever."""
+    told = _in_a_process_of_its_own(
+        f"with work.Processes(2) as held, open({str(tmp_path / 'lock')!r}, 'wb'):",
+        "    print(*held.map(subprocess.getoutput, ['ls -l /proc/$PPID/fd'] * 4))",
+    )
+    assert "pipe:" in told
+    assert "lock" not in told
 
 
 def test_one_worker_is_this_process_and_none_is_a_mistake() -> None:

@@ -50,9 +50,9 @@ def _look(picture: Image) -> Image:
 def entry(config: str, row: Any, store: Store, *, keys: Sequence[str], place: str, **about: Any) -> Entry:
     """A row as the journal holds it. `keys` are the columns that keep rows together in splits."""
     shown = {
-        column.name: value
-        for column in schema.columns(cast(Any, type(row)))
-        if isinstance(value := getattr(row, column.name), Image) and value.sha256
+        name: picture
+        for name in schema.pictures(cast(Any, type(row)))
+        if (picture := getattr(row, name)) is not None and picture.sha256
     }
     stored = {name: store.put(picture) for name, picture in shown.items()}
     packed = schema.to_json(replace(row, **stored))

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from cuadata import schema
+from cuadata.building import batches
 
 #: The Hub's viewer opens row groups of at most 300 MB; a smaller one costs a reader of single rows less.
 ROW_GROUP_BYTES = 64_000_000
@@ -51,7 +52,7 @@ def _leaves(arrow_schema: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     import pyarrow.parquet as pq
 
     empty = io.BytesIO()
-    pq.write_table(arrow_schema.empty_table(), empty)
+    pq.ParquetWriter(empty, arrow_schema).close()
     held = pq.ParquetFile(pa.BufferReader(empty.getvalue())).schema
     columns = [held.column(i) for i in range(len(held))]
     binary = {c.path for c in columns if c.physical_type == "BYTE_ARRAY" and c.logical_type.type == "NONE"}
@@ -77,7 +78,7 @@ def _options(arrow_schema: Any) -> dict[str, Any]:
 class Writer:
     """Writes rows of one kind as NAME-00000-of-0000N.parquet; the number of shards is known at the end.
 
-    Rows are dicts as `schema.to_row` makes them. At most one row group is held in memory. A row that is larger than the
+    Rows are dicts as `schema.to_row` makes them, or what `pack` turns into Arrow's form. At most one row group is held in memory. A row that is larger than the
     bound by itself makes a row group of its own. Until `close` the files are named without `-of-0000N`.
     """
 
@@ -89,8 +90,10 @@ class Writer:
         *,
         row_group_bytes: int = ROW_GROUP_BYTES,
         shard_bytes: int = SHARD_BYTES,
+        pack: Callable[[list[Any], Any], Any] = batches.of_dicts,
     ) -> None:
         self.schema = arrow_schema
+        self.pack = pack
         self.folder = folder
         self.name = name
         self.row_group_bytes = row_group_bytes
@@ -99,13 +102,13 @@ class Writer:
         self._overhead = _COLUMN_OVERHEAD * sum(map(len, _leaves(arrow_schema)))
         self._files: list[Path] = []
         self._open: Any = None
-        self._rows: list[Mapping[str, Any]] = []
+        self._rows: list[Any] = []
         self._packed: list[Any] = []  # rows of the group that are in Arrow's form already
         self._loose = 0  # bytes of the rows that are not
         self._group_size = self._overhead
         self._shard_size = 0
 
-    def add(self, row: Mapping[str, Any], *, size: int | None = None) -> None:
+    def add(self, row: Any, *, size: int | None = None) -> None:
         """Take one row. `size`: bytes that it takes at most, where that is known. OSError where the disk does not."""
         held = row_size(row) if size is None else size
         if self._group_size > self._overhead and self._group_size + held > self.row_group_bytes:
@@ -157,10 +160,8 @@ class Writer:
 
     def _pack(self) -> None:
         """Put the loose rows into Arrow's form, so that a picture is in memory once and not twice."""
-        import pyarrow as pa
-
         if self._rows:
-            self._packed.append(pa.RecordBatch.from_pylist(self._rows, schema=self.schema))
+            self._packed.append(self.pack(self._rows, self.schema))
         self._rows, self._loose = [], 0
 
     def _flush(self) -> None:

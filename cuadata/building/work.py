@@ -6,12 +6,15 @@ A cluster's scheduler fits in as a third class with the same `map`; nothing else
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.context import BaseContext
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -40,39 +43,59 @@ class Here:
 
 
 class Processes:
-    """Does the work in processes, which start at the first use and end with the block."""
+    """Does the work in processes, which start and end with the block."""
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool = ProcessPoolExecutor(count, mp_context=_context())
 
     def map(self, function: Callable[[T], R], work: Iterable[T]) -> Iterator[R]:
         """See `Workers.map`. The function and the work are pickled. DataError where a process was killed."""
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.count, mp_context=multiprocessing.get_context("spawn"))
-        waiting: deque[Future[R]] = deque()
         try:
-            for piece in work:
-                waiting.append(_submit(self._pool, function, piece))
-                if len(waiting) >= AHEAD * self.count:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from _in_order(lambda piece: _submit(self._pool, function, piece), work, AHEAD * self.count)
         except BrokenProcessPool as error:
             raise DataError(
                 "a worker process ended before its work was done: killed, or out of memory; what was finished is kept, "
                 "and the same call goes on from there, with fewer workers if memory was short"
             ) from error
-        finally:
-            for future in waiting:
-                future.cancel()
 
     def __enter__(self) -> Self:
+        _submit(self._pool, abs, 0)  # forked now, they hold nothing open that is opened later, such as a lock
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _context() -> BaseContext:
+    """How processes start: forked where this one has a single thread, as they need not import anything again then.
+
+    A fork beside other threads, those of libraries among them, would keep shut for ever what these have locked.
+    """
+    threads = Path("/proc/self/task")
+    alone = threads.is_dir() and len(os.listdir(threads)) == 1
+    return multiprocessing.get_context("fork" if alone else "spawn")
+
+
+def ahead(function: Callable[[T], R], work: Iterable[T]) -> Iterator[R]:
+    """The answers in the order of the work, made by a thread while the last ones are used: for what reads and hashes files."""
+    with ThreadPoolExecutor(1) as thread:
+        yield from _in_order(lambda piece: thread.submit(function, piece), work, AHEAD)
+
+
+def _in_order(submit: Callable[[T], Future[R]], work: Iterable[T], most: int) -> Iterator[R]:
+    """Answers in the order of the work, of which at most so many are under way or wait."""
+    waiting: deque[Future[R]] = deque()
+    try:
+        for piece in work:
+            waiting.append(submit(piece))
+            if len(waiting) >= most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def _submit(pool: ProcessPoolExecutor, function: Callable[[T], R], piece: T) -> Future[R]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from cuadata import image, schema
-from cuadata.building import mixing, shards
+from cuadata.building import batches, mixing, shards, work
+from cuadata.building.batches import Packed
 from cuadata.building.journal import Entry, Journal
 from cuadata.building.planning import DUPLICATE, Shard
 from cuadata.errors import DataError
@@ -27,7 +28,6 @@ class ShardJob:
     """A shard for a worker to write."""
 
     shard: Shard
-    arrow_schema: Annotated[Any, "`pyarrow.Schema` of the config"]
     folder: Annotated[str, "folder of the build in progress"]
     row_group_bytes: int
 
@@ -49,14 +49,15 @@ def write(job: ShardJob) -> File:
     target.parent.mkdir(exist_ok=True)
     stem = f".{target.stem}"
     with shards.Writer(
-        job.arrow_schema, target.parent, stem, row_group_bytes=job.row_group_bytes, shard_bytes=2**63
+        schema.arrow_schema(CONFIGS[job.shard.config]),
+        target.parent,
+        stem,
+        row_group_bytes=job.row_group_bytes,
+        shard_bytes=2**63,
+        pack=batches.of_json,
     ) as writer:
-        for place, entry in enumerate(_entries(journal, job.shard)):
-            if job.shard.config == "rejected":
-                writer.add(schema.to_row(_rejected(entry, job.shard, place)))
-            else:
-                # As JSON a row holds the name of every field, so that its size there is not below that in Parquet.
-                writer.add(_row(entry, job.shard), size=entry.size)
+        for row, size in work.ahead(functools.partial(_row, job.shard), enumerate(_entries(journal, job.shard))):
+            writer.add(row, size=size)
         (made,) = writer.close()
     made.replace(target)
     with open(target, "rb") as file:
@@ -73,29 +74,39 @@ def _entries(journal: Journal, shard: Shard) -> Iterator[Entry]:
                 yield entry
 
 
-def _row(entry: Entry, shard: Shard) -> dict[str, Any]:
-    """The row as Arrow takes it: straight from its JSON, with the bytes of its pictures, checked against their sha256."""
-    row: dict[str, Any] = msgspec.json.decode(entry.row)
-    row["split_group"] = shard.groups.get(entry.trajectory_id, "")
+def _row(shard: Shard, placed: tuple[int, Entry]) -> tuple[Packed, int]:
+    """The row at a place of the shard, and its size in bytes.
+
+    As JSON a row holds the name of every field, so that its size there is not below that in Parquet.
+    """
+    place, entry = placed
+    if shard.config != "rejected":
+        return _kept(entry, shard), entry.size
+    row = _rejected(entry, shard, place)
+    thumbnail = None if row.thumbnail is None else _shown(row.thumbnail)
+    packed = Packed(schema.to_json(replace(row, thumbnail=None)), {"thumbnail": thumbnail})
+    return packed, len(packed.json) + (len(thumbnail[0]) if thumbnail is not None else 0)
+
+
+def _kept(entry: Entry, shard: Shard) -> Packed:
+    """The row as it lies in the journal, with the bytes of its pictures, checked against their sha256."""
+    texts = {"split_group": shard.groups.get(entry.trajectory_id, "")}
     if shard.config == mixing.NAME:
-        row = {name: row[name] for name in _shared_columns() if name in row} | {"config": entry.config}
-    for name in _picture_columns(shard.config):
-        picture = Image(**row[name])
-        try:
-            row[name] = {"bytes": image.read(picture), "path": f"{picture.sha256}.{picture.format}"}
-        except (ValueError, OSError) as error:
-            raise DataError(f"{error}; it was whole when the build began", place=entry.place) from error
-    return row
+        texts["config"] = entry.config
+    names = schema.pictures(CONFIGS[shard.config])
+    if len(entry.pictures) < len(names):
+        raise DataError(f"the row has {len(entry.pictures)} pictures; wanted {', '.join(names)}", place=entry.place)
+    try:
+        # Of a row with two pictures a mixture shows the first.
+        pictures = dict(zip(names, map(_shown, entry.pictures), strict=False))
+    except (ValueError, OSError) as error:
+        raise DataError(f"{error}; it was whole when the build began", place=entry.place) from error
+    return Packed(bytes(entry.row), pictures, texts)
 
 
-@functools.cache
-def _picture_columns(config: str) -> tuple[str, ...]:
-    return tuple(column.name for column in schema.columns(CONFIGS[config]) if column.hint is Image)
-
-
-@functools.cache
-def _shared_columns() -> tuple[str, ...]:
-    return tuple(column.name for column in schema.columns(Example))
+def _shown(picture: Image) -> tuple[bytes, str]:
+    """A picture's bytes and its name in the dataset."""
+    return image.read(picture), f"{picture.sha256}.{picture.format}"
 
 
 def _rejected(entry: Entry, shard: Shard, place: int) -> Rejected:

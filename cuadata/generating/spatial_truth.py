@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Annotated, Any, Final
+
+import msgspec
 
 from cuadata import relation_rules, relations
 from cuadata.generating import spatial_plain
@@ -304,7 +306,7 @@ def opposite(scene: Scene, question: Question) -> Question | None:
     """The question with the opposite relation and the same reference, where it has one answer too."""
     if len(question.stated) != 1 or question.kind not in OPPOSITES:
         return None
-    turned = replace(question.stated[0], relation=OPPOSITES[question.stated[0].relation])
+    turned = msgspec.structs.replace(question.stated[0], relation=OPPOSITES[question.stated[0].relation])
     return scene.question(turned.relation, question.thing, [turned], question.references)
 
 

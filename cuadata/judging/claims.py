@@ -7,8 +7,9 @@ contradiction, and boxes come from the page's evidence wherever there is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final, get_args
+
+import msgspec
 
 from cuadata.judging.judging import element_of, page_of
 from cuadata.relations import REFERENCES, Side
@@ -21,8 +22,7 @@ from cuadata.wording.phrases import Phrase, Stated
 _RELATIONS: Final = frozenset(get_args(Relation))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What is claimed, before it is checked."""
 
     phrase: Annotated[Phrase, "the instruction, read"]
@@ -31,8 +31,7 @@ class Claim:
     contradicts: Annotated[bool, "column and instruction name different relations, or the column no known one"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Page:
+class Page(msgspec.Struct, frozen=True, eq=False):
     """The page of an example, for looking things up; empty where only boxes are known."""
 
     observation: Annotated[Observation | None, "None where only boxes are known"]
@@ -50,8 +49,7 @@ class Page:
         return element_of(target, self.observation)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class Reading(msgspec.Struct, frozen=True, eq=False):
     """What several gates ask of one example, looked up once."""
 
     claim: Annotated[Claim, "the relation that it claims"]
@@ -70,9 +68,7 @@ def read(candidate: Candidate) -> Reading:
     if last is not None and last[0] is candidate:
         return last[1]
     observation = page_of(candidate)
-    # Several instructions are of one page.
-    shared = last is not None and observation is not None and last[1].page.observation is observation
-    page = last[1].page if last is not None and shared else _page(observation)
+    page = _page(observation, last[1].page if last is not None else None)
     example = candidate.example
     reading = Reading(
         _claim(candidate, page),
@@ -84,9 +80,16 @@ def read(candidate: Candidate) -> Reading:
     return reading
 
 
-def _page(observation: Observation | None) -> Page:
+def _page(observation: Observation | None, last: Page | None) -> Page:
+    """The page for looking things up; what was gone through for the last one serves again where its elements are the same."""
     if observation is None:
         return Page(None, Index(()), {})
+    if last is not None and last.observation is not None:
+        # Several instructions are of one page, and several steps of a recording show one set of elements.
+        if last.observation is observation:
+            return last
+        if last.observation.elements is observation.elements:
+            return Page(observation, last.visible, last.by_css)
     by_css = {one.locator.css: one for one in reversed(observation.elements)}
     return Page(observation, Index(descriptions.seen(observation)), by_css)
 
@@ -139,8 +142,7 @@ def _speaks_of_the_page(phrase: Phrase, candidate: Candidate, page: Page) -> boo
     return bool(phrase.references) and all(page.visible.matching(noun) for noun in phrase.references)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thing:
+class Thing(msgspec.Struct, frozen=True, kw_only=True):
     """An element as a claim speaks of it, on the page or by its box alone."""
 
     element: Annotated[Element | None, "None where the page is not known, or it is not on it"]

@@ -32,8 +32,9 @@ def in_example(example: Example) -> list[Sensitive]:
     if example.action.type == "type" and _types_a_secret(example):
         return list(in_row(_plain(example)))
     new = [text for text in _all_texts(example) if text not in _clean]
-    if privacy.surely_none("\n".join(new)):
-        _remember(new)
+    together = "\n".join(new)
+    if privacy.surely_none(together):
+        _remember(new, len(together))
         return []
     made_up = _made_up(example.seed_block)
     return [
@@ -96,8 +97,8 @@ _clean: set[str] = set()
 _MOST_CLEAN, _LONGEST_CLEAN = 16384, 4096
 
 
-def _remember(texts: Sequence[str]) -> None:
-    if sum(map(len, texts)) > _LONGEST_CLEAN:
+def _remember(texts: Sequence[str], length: int) -> None:
+    if length > _LONGEST_CLEAN:
         return
     if len(_clean) > _MOST_CLEAN:
         _clean.clear()
@@ -106,7 +107,7 @@ def _remember(texts: Sequence[str]) -> None:
 
 def _found(text: str) -> tuple[privacy.Finding, ...]:
     if privacy.surely_none(text):
-        _remember([text])
+        _remember([text], len(text))
         return ()
     return privacy.find(text)
 

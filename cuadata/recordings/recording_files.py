@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -75,14 +76,14 @@ def picture_path(folder: Path, image: Image, place: str) -> Path:
     """Where a picture's bytes lie. DataError where its record could lead out of the folder."""
     if not _SHA256.fullmatch(image.sha256) or not _FORMAT.fullmatch(image.format):
         raise DataError(f"'{image.sha256[:80]}.{image.format[:20]}' is no name of a picture", place=place)
-    return folder / BLOBS / f"{image.sha256}.{image.format}"
+    return folder / f"{BLOBS}/{image.sha256}.{image.format}"
 
 
 def elements_path(folder: Path, sha256: str, place: str) -> Path:
     """Where an observation's elements lie. DataError where the name could lead out of the folder."""
     if not _SHA256.fullmatch(sha256):
         raise DataError(f"'{sha256[:80]}' is no sha256 of elements", place=place)
-    return folder / BLOBS / f"{sha256}.jsonl.gz"
+    return folder / f"{BLOBS}/{sha256}.jsonl.gz"
 
 
 def blobs_of(folder: Path, line: Line) -> Iterator[Path]:
@@ -186,9 +187,10 @@ def said(error: OSError, place: str, what: str) -> DataError:
 
 def bytes_of(path: Path) -> bytes:
     """What a file holds. OSError where it is a pipe or a device, which would never end, and where it cannot be read."""
-    if path.exists() and not path.is_file():
+    if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
-    return path.read_bytes()
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
 
 
 def kept(read: Callable[[], bytes], place: str, what: str) -> bytes:

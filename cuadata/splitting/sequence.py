@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from cuadata.rows import Candidate
 from cuadata.splitting.recovery import WITHOUT_INPUT
 from cuadata.types import Step, Trajectory
@@ -26,11 +24,18 @@ def in_order(trajectory: Trajectory) -> bool:
     last = _last
     if last is not None and last[0] is trajectory:
         return last[1]
-    steps = trajectory.steps
-    numbered = [step.index for step in steps] == list(range(len(steps)))
-    found = numbered and not any(later.time < earlier.time for earlier, later in pairwise(steps))
+    found = _in_order(trajectory.steps)
     _last = trajectory, found
     return found
+
+
+def _in_order(steps: tuple[Step, ...]) -> bool:
+    before = steps[0] if steps else None
+    for place, step in enumerate(steps):
+        if step.index != place or (before is not None and step.time < before.time):
+            return False
+        before = step
+    return True
 
 
 def steps_before(candidate: Candidate) -> tuple[Step, ...] | None:

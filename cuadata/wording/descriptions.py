@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final
+
+import msgspec
 
 from cuadata.types import Element, Observation
 
@@ -104,8 +105,8 @@ def normal(text: str, *, limit: int = 512) -> str:
     return _normal(text) if len(text) <= limit else _normal(text[:limit])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noun:
+# What is made for every instruction anew is msgspec's: a frozen dataclass takes five times as long to make.
+class Noun(msgspec.Struct, frozen=True, kw_only=True):
     """A thing as an instruction names it: "the 'Save' button"."""
 
     roles: Annotated[frozenset[str], "accessibility roles that it may have; empty: any"] = frozenset()
@@ -168,13 +169,28 @@ def _by_text(elements: Iterable[Element]) -> dict[str, list[Element]]:
     return found
 
 
+def _plain(elements: Iterable[Element]) -> str:
+    """Every text that elements could be called by, lowered, a line each; empty where some are not of ASCII in single blanks."""
+    lines: list[str] = []
+    for one in elements:
+        lines.append(one.name)
+        if one.text != one.name:
+            lines.append(one.text)
+        if one.attributes:
+            lines += [held.value for held in one.attributes if held.name != "type"]
+    whole = "\n".join(lines)
+    plain = whole.isascii() and "  " not in whole and whole.count("\n") == len(lines) - 1
+    return whole.lower() if plain and whole.replace("\n", "").isprintable() else ""
+
+
 class Index:
     """Elements by what they are called, for questions about who else is meant; texts are gone through when first asked."""
 
-    __slots__ = ("_of_roles", "_texts", "elements")
+    __slots__ = ("_of_roles", "_plain", "_texts", "elements")
 
     def __init__(self, elements: Sequence[Element]) -> None:
         self.elements = elements
+        self._plain: str | None = None
         self._texts: dict[frozenset[str], dict[str, list[Element]]] = {}
         self._of_roles: dict[frozenset[str], list[Element]] = {}
 
@@ -188,13 +204,16 @@ class Index:
     def called(self, text: str, roles: frozenset[str] = ANY) -> list[Element]:
         """Elements that have this text, in normal form, as name, visible text or visible attribute, of these roles.
 
-        Where a page has been gone through for elements of any role, that answers for each; else only those of the roles are.
+        What stands in none of the texts is looked for no further. Where a page has been gone through for elements of any role, that answers for each; else only those of the roles are.
         """
         texts = self._texts.get(ANY)
         if texts is not None and roles:
             return [one for one in texts.get(text, ()) if one.role in roles]
         texts = self._texts.get(roles)
         if texts is None:
+            plain = self._texts_in_plain()
+            if plain and text not in plain:
+                return []
             texts = self._texts[roles] = _by_text(self.having(roles))
         return texts.get(text, [])
 
@@ -207,6 +226,22 @@ class Index:
             if exactly or noun.exact:
                 return exactly
         return [one for one in self.elements if answers(noun, one)]
+
+    def means_only(self, noun: Noun, element: Element) -> bool:
+        """Whether a glance shows that a name in quotes means this one of the elements alone; false says nothing.
+
+        A text of plain ASCII has its normal form as a part: where a name stands once in all texts together, one is called so.
+        """
+        if not (noun.exact and noun.name) or noun.whole or (noun.roles and element.role not in noun.roles):
+            return False
+        if element.seen < GLIMPSE or element.bbox is None or normal(element.name) != noun.name:
+            return False
+        return self._texts_in_plain().count(noun.name) == 1
+
+    def _texts_in_plain(self) -> str:
+        if self._plain is None:
+            self._plain = _plain(self.elements)
+        return self._plain
 
     def like(self, element: Element) -> list[Element]:
         """Elements that a description of this one by role, name and text would fit as well, itself among them.

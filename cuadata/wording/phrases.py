@@ -8,16 +8,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Annotated, Final, cast
+
+import msgspec
 
 from cuadata.relations import Qualifiers, Side
 from cuadata.types import Relation, Size
 from cuadata.wording.descriptions import ANYTHING, ROLES, Noun, normal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class Stated(msgspec.Struct, frozen=True, kw_only=True):
     """One relation that an instruction states."""
 
     relation: Relation
@@ -31,22 +31,17 @@ class Stated:
         return Qualifiers(position=self.position, sides=self.sides, nearest=self.nearest, viewport=viewport)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phrase:
+class Phrase(msgspec.Struct, frozen=True, kw_only=True):
     """What an instruction says: a thing, and where it is."""
 
     target: Annotated[Noun, "the thing that is meant"]
     stated: Annotated[tuple[Stated, ...], "all of them have to hold; empty where none is stated"] = ()
+    references: Annotated[tuple[Noun, ...], "those of all relations, in the order of the text"] = ()
 
     @property
     def relation(self) -> Relation | None:
         """The first relation; None where none is stated."""
         return self.stated[0].relation if self.stated else None
-
-    @property
-    def references(self) -> tuple[Noun, ...]:
-        """All references, in the order of the text."""
-        return tuple(noun for one in self.stated for noun in one.references)
 
 
 #: Templates of every relation; {target} and {references[n]} stand for nouns, {side} and {nth} for words.
@@ -169,8 +164,7 @@ _VERB = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True, kw_only=True):
     """A noun phrase whose quotes are still open."""
 
     noun: Annotated[Noun, "all of it but what the quotes hold"]
@@ -178,17 +172,18 @@ class _Shape:
 
     def filled(self, quoted: Sequence[str]) -> Noun:
         """The noun with its quotes: the first is its name."""
-        if not self.quotes:
-            return self.noun
-        names = [quoted[place] for place in self.quotes]
         noun = self.noun
-        further = " ".join([noun.rest, *map(normal, names[1:])]).strip() if len(names) > 1 else noun.rest
-        words = " ".join([*names, noun.words]) if noun.words else " ".join(names)
-        return Noun(roles=noun.roles, name=normal(names[0]), exact=True, rest=further, words=words)
+        if not self.quotes:
+            return noun
+        first, *others = [quoted[place] for place in self.quotes]
+        rest, words = noun.rest, f"{first} {noun.words}" if noun.words else first
+        if others:
+            rest = " ".join([rest, *map(normal, others)]).strip()
+            words = " ".join([first, *others, noun.words]).rstrip()
+        return Noun(roles=noun.roles, name=normal(first), exact=True, rest=rest, words=words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
+class _Draft(msgspec.Struct, frozen=True, kw_only=True):
     """What an instruction states, whatever its quotes hold: many instructions differ in these alone."""
 
     target: _Shape
@@ -205,10 +200,12 @@ def read(instruction: str) -> Phrase:
     quoted = parts[1::2]
     for place in range(len(quoted)):
         parts[2 * place + 1] = f"\0{place}\0"
-    draft = _draft(" ".join("".join(parts).lower().split()))
+    draft = _draft("".join(parts))
+    target = draft.target.filled(quoted)
     if not draft.stated:
-        return Phrase(target=draft.target.filled(quoted))
-    return Phrase(target=draft.target.filled(quoted), stated=tuple([_stated_of(*one, quoted) for one in draft.stated]))
+        return Phrase(target=target)
+    stated = tuple([_stated_of(*one, quoted) for one in draft.stated])
+    return Phrase(target=target, stated=stated, references=tuple([noun for one in stated for noun in one.references]))
 
 
 def _stated_of(stated: Stated, shapes: Sequence[_Shape], quoted: Sequence[str]) -> Stated:
@@ -225,7 +222,7 @@ def _stated_of(stated: Stated, shapes: Sequence[_Shape], quoted: Sequence[str]) 
 @functools.lru_cache(maxsize=4096)
 def _draft(text: str) -> _Draft:
     """What a text states in whose place of quotes stand their numbers."""
-    text = _POLITE.sub("", text)
+    text = _POLITE.sub("", " ".join(text.lower().split()))
     relation, start, end, words = _stated(text)
     target, nearest, position = _target(text[:start])
     stated: list[tuple[Stated, tuple[_Shape, ...]]] = []
@@ -317,7 +314,8 @@ def _target(text: str) -> tuple[_Shape, bool, int | None]:
         return _noun(words), nearest, position
     shape = _noun([word for word in words if word not in _NTH and word not in ("nearest", "closest")])
     if not shape.quotes and shape.noun.name:
-        shape = replace(shape, noun=replace(shape.noun, whole=_noun(words).noun.name))
+        named = msgspec.structs.replace(shape.noun, whole=_noun(words).noun.name)
+        shape = msgspec.structs.replace(shape, noun=named)
     return shape, nearest, position
 
 
