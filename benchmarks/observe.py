@@ -1,8 +1,9 @@
-"""What an observation costs, by its parts: python benchmarks/observe.py [rounds]
+"""What an observation costs, by its parts: python benchmarks/observe.py [rounds] [--script]
 
-Four pages: the two pages of hard cases of the tests, a list of 20,000 elements, an admin dashboard. Wall and CPU milliseconds; on a
-machine that does other work as well only the CPU figures mean something. CPU is that of this process, Playwright's driver and
-every browser process together.
+Six pages: the two pages of hard cases of the tests, the first 84 cases of each, a list of 20,000 elements, an admin dashboard. Wall
+and CPU milliseconds; on a machine that does other work as well only the CPU figures mean something. CPU is that of this process,
+Playwright's driver and every browser process together; that of the renderer is of its main thread, to the nanosecond, the least
+and the median of the rounds, each after a change of the document. `--script` measures `page.js` alone.
 """
 
 from __future__ import annotations
@@ -58,11 +59,33 @@ def cpu_seconds() -> float:
         family |= more
 
 
-def torture(which: str) -> tuple[str, Size]:
-    """One of the pages of hard cases of the tests; frames of another site stay empty here."""
+def renderer_ms() -> float:
+    """CPU milliseconds of the main threads of all renderers that this process started."""
+    spent = 0
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and "--type=renderer" in (entry / "cmdline").read_text() and is_ours(entry):
+                spent += int((entry / "task" / entry.name / "schedstat").read_text().split()[0])
+        except OSError:
+            continue
+    return spent / 1e6
+
+
+def is_ours(entry: Path) -> bool:
+    """Whether a process, by its folder in /proc, descends from this one."""
+    while entry.name not in ("0", "1"):
+        if entry.name == str(os.getpid()):
+            return True
+        entry = entry.parent / (entry / "stat").read_text().rsplit(")", 1)[1].split()[1]
+    return False
+
+
+def torture(which: str, most: int | None = None) -> tuple[str, Size]:
+    """One of the pages of hard cases of the tests, or its first cases; frames of another site stay empty here."""
     sys.path.insert(0, str(TESTS))
-    module, cases = importlib.import_module("torture"), importlib.import_module(which)
-    return module.page(cases.CASES), Size(module.WIDTH, module.HEIGHT + 10)
+    module, cases = importlib.import_module("torture"), importlib.import_module(which).CASES[:most]
+    rows = -(-len(cases) // module.COLUMNS)
+    return module.page(cases), Size(module.WIDTH, max(rows * module.CELL_HEIGHT + 14, 60))
 
 
 def long_list(rows: int = 4000) -> tuple[str, Size]:
@@ -115,7 +138,31 @@ def timed(work: Callable[[], Any], rounds: int) -> tuple[float, float, Any]:
     return statistics.median(walls), (cpu_seconds() - before) * 1000 / rounds, result
 
 
-def measure(name: str, page: tuple[str, Size], rounds: int) -> None:
+CHANGE = "document.body.dataset.n = Math.random(); document.body.offsetWidth; 0"
+
+
+def script(name: str, opened: browser.Page, rounds: int) -> None:
+    """The rows of `page.js` on the main document of a page that was observed."""
+    run, frame = opened._loop.run, opened.twin.tab.held[0].frame
+    spent = []
+    for _ in range(rounds):
+        run(frame.value(CHANGE, 60), 60)
+        before = renderer_ms()
+        run(frame.told("cuadata.measure()", 60), 60)
+        spent.append(renderer_ms() - before)
+    print(
+        f"| {name} | page.js, CPU of the renderer, least and median | | {min(spent):.1f}, {statistics.median(spent):.1f} |"
+    )
+    row(name, "  its own clock", run(frame.told("cuadata.measure()", 60), 60)["took"], 0)
+    spent = []
+    for _ in range(rounds):
+        before = renderer_ms()
+        opened.evaluate(CENTRES)
+        spent.append(renderer_ms() - before)
+    print(f"| {name} | a loop over centres, the same | | {min(spent):.1f}, {statistics.median(spent):.1f} |")
+
+
+def measure(name: str, page: tuple[str, Size], rounds: int, alone: bool) -> None:
     """The rows of one page."""
     html, viewport = page
     with browser.open(html, viewport=viewport, limit=20.0) as opened:
@@ -124,16 +171,9 @@ def measure(name: str, page: tuple[str, Size], rounds: int) -> None:
         count = len(seen.elements)
         row(name, f"first observation, {count} elements", wall, cpu)
         tab = opened.twin.tab
-        frame = tab.held[0].frame
-        wall, cpu, _ = timed(lambda: run(frame.told("cuadata.measure()", 60), 60), rounds)
-        row(name, "page.js alone, main document", wall, cpu)
-        row(name, "  its own clock", run(frame.told("cuadata.measure()", 60), 60)["took"], 0)
-        row(
-            name,
-            "  a centre hit test loop, its own clock",
-            statistics.median(opened.evaluate(CENTRES) for _ in range(rounds)),
-            0,
-        )
+        script(name, opened, rounds)
+        if alone:
+            return
         row(name, "picture alone", *timed(lambda: run(tab.shoot(1.0, []), 20), rounds)[:2])
         row(name, "observation without a change", *timed(opened.observe, rounds)[:2])
 
@@ -151,14 +191,17 @@ def row(page: str, what: str, wall: float, cpu: float) -> None:
 
 def main() -> None:
     """Print the table."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    words = [word for word in sys.argv[1:] if word != "--script"]
+    rounds, alone = int(words[0]) if words else 20, "--script" in sys.argv
     found = browser.find()
     print(f"{found.kind} {found.version}, {rounds} rounds, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print("| page | part | wall ms | CPU ms |\n|---|---|---|---|")
-    measure("hard cases", torture("torture"), rounds)
-    measure("more hard cases", torture("hard_page"), rounds)
-    measure("dashboard", dashboard(), rounds)
-    measure("20,000 elements", long_list(), max(rounds // 4, 2))
+    measure("hard cases", torture("torture"), rounds, alone)
+    measure("the first 84 of them", torture("torture", 84), rounds, alone)
+    measure("more hard cases", torture("hard_page"), rounds, alone)
+    measure("the first 84 of these", torture("hard_page", 84), rounds, alone)
+    measure("dashboard", dashboard(), rounds, alone)
+    measure("20,000 elements", long_list(), max(rounds // 4, 2), alone)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,10 @@ WORLD = "cuadata"
 SCRIPTS = (
     "page.js",
     "page_boxes.js",
+    "page_places.js",
+    "page_generated.js",
     "page_scene.js",
+    "page_alike.js",
     "page_paint.js",
     "page_contrast.js",
     "page_evidence.js",

@@ -31,6 +31,29 @@ globalThis.cuadata ??= (() => {
     count: property("childElementCount"),
   };
 
+  /** A computed style that the browser is asked once for each property: most are looked at by several parts of a round. */
+  class Style {
+    constructor(e) {
+      this.of = getComputedStyle(e);
+      this.held = [];
+    }
+  }
+  const STYLED = (
+    "appearance backdropFilter backgroundColor backgroundImage borderRadius boxShadow clip clipPath color contain cursor display fill " +
+    "fillOpacity filter float fontSize interactivity maskImage mixBlendMode offsetPath opacity outlineColor outlineStyle outlineWidth " +
+    "overflow overflowX overflowY perspective pointerEvents position rotate scale stroke strokeOpacity textIndent textShadow textTransform " +
+    "transform transformStyle visibility webkitTextFillColor webkitTextStrokeColor webkitTextStrokeWidth zIndex " +
+    "borderTopColor borderRightColor borderBottomColor borderLeftColor borderTopStyle borderRightStyle borderBottomStyle borderLeftStyle " +
+    "borderTopWidth borderRightWidth borderBottomWidth borderLeftWidth paddingTop paddingRight paddingBottom paddingLeft"
+  ).split(" ");
+  STYLED.forEach((name, i) =>
+    Object.defineProperty(Style.prototype, name, {
+      get() {
+        return (this.held[i] ??= this.of[name]);
+      },
+    }),
+  );
+
   const serials = new WeakMap(); // element -> number, never given twice in this document
   const elements = new Map(); // number -> WeakRef(element)
   const closed = new WeakMap(); // host -> its closed shadow root, once the browser has handed it over
@@ -147,7 +170,7 @@ globalThis.cuadata ??= (() => {
         const e = element(number);
         if (!e) continue;
         const tag = $.name(e);
-        const style = getComputedStyle(e);
+        const style = new Style(e);
         found.push({ e, tag, style, acts: takesInput(e, tag, style), root: $.root(e) });
       }
       return found;
@@ -175,7 +198,7 @@ globalThis.cuadata ??= (() => {
         else untold++;
         return;
       }
-      const style = getComputedStyle(e);
+      const style = new Style(e);
       visited.push([e, style]);
       if (style.pointerEvents === "none" || e.inert === true) deaf.push(e);
       if (mayHost(e, tag)) hosts.push(e);
@@ -303,7 +326,7 @@ globalThis.cuadata ??= (() => {
   };
 
   return {
-    $, serial, element, elements, serials, closed, asked, listening, CLICKS, shadowOf, flatParent, within, takesInput,
+    $, Style, serial, element, elements, serials, closed, asked, listening, CLICKS, shadowOf, flatParent, within, takesInput,
     candidates, walk, selector, locator, textOf, attributesOf, fold, isDialog, isScroller, words,
     canHost: (tag) => tag.includes("-") || HOSTS.has(tag),
     /** From now on tell every element that matches one of these selectors, in its own root. */

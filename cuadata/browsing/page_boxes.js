@@ -1,6 +1,6 @@
 // Boxes and the points that stand for them; styles that an element inherits from the boxes around it.
 globalThis.cuadata.boxes ??= (() => {
-  const { $, flatParent } = cuadata;
+  const { $, Style, flatParent } = cuadata;
 
   // --- colours ----------------------------------------------------------------------------------------------------------
   const colours = new Map();
@@ -21,8 +21,12 @@ globalThis.cuadata.boxes ??= (() => {
 
   // --- what an element inherits -----------------------------------------------------------------------------------------
   let contexts = new Map();
-  let styles = null; // what the walk learnt already: element -> its style
-  const styleOf = (e) => styles?.get(e) ?? getComputedStyle(e);
+  let styles = new Map(); // element -> its style; the walk has learnt most of them
+  const styleOf = (e) => {
+    let held = styles.get(e);
+    if (!held) styles.set(e, (held = new Style(e)));
+    return held;
+  };
   const ROOT = { opacity: 1, unsure: "", inert: false, matrix: null, ground: null, loose: false };
   /** Opacity, doubts, inertness, rotation and ground colour, of an element and all around it. */
   const context = (e) => {
@@ -100,24 +104,24 @@ globalThis.cuadata.boxes ??= (() => {
     const held = read.get(e);
     return held?.length === 1 ? held[0] : $.box(e);
   };
-  /** Rects of an element; those of what it holds where it has no box of its own: [rects, borrowed]. */
+  /** Rects of an element; those of what it holds where it has no box of its own: [rects, null or whose each of them is]. */
   const rectsOf = (e, tag, style) => {
     const own = [];
     for (const r of lying(e)) if (r.width >= 0.5 && r.height >= 0.5) own.push(r);
-    if (own.length) return [own, false];
-    if (tag === "area") return [areaRects(e), false];
-    const held = [];
+    if (own.length) return [own, null];
+    if (tag === "area") return [areaRects(e), null];
+    const held = [], owners = [];
     for (const k of $.all(e, "*")) {
       if (held.length > 64) break;
       if (!$.shown(k, { visibilityProperty: true })) continue;
-      for (const r of $.rects(k)) if (r.width >= 2 && r.height >= 2) held.push(r);
+      for (const r of $.rects(k)) if (r.width >= 2 && r.height >= 2) (held.push(r), owners.push(k));
     }
     if (!held.length && (style.display === "contents" || style.overflow === "visible")) {
       const range = document.createRange();
       range.selectNodeContents(e);
-      for (const r of range.getClientRects()) if (areaOf(r) >= 4) held.push(r);
+      for (const r of range.getClientRects()) if (areaOf(r) >= 4) (held.push(r), owners.push(e));
     }
-    return [held, held.length > 0];
+    return [held, held.length ? owners : null];
   };
   /** The box around an area of an image map; its coordinates are CSS px of the image's content box. */
   const areaRects = (e) => {
@@ -148,7 +152,8 @@ globalThis.cuadata.boxes ??= (() => {
     return [columns, fit(wanted / columns, height)];
   };
   /**
-   * Points over the part of an element that is in the viewport, each with its share of the whole area: [[x, y, share]].
+   * Points over the part of an element that is in the viewport, each with its share of the whole area, and at 8 the number of
+   * the rect or the drawn shape that it lies in: [[x, y, share, ...]].
    * A first look is a zigzag of five along the longer side, the middle among them; a closer one spreads `wanted` of them so
    * that no two share a row or a column.
    */
@@ -168,7 +173,7 @@ globalThis.cuadata.boxes ??= (() => {
       if (width <= 0 || height <= 0) continue;
       const places = spread(width, height, each);
       const share = (width * height) / total / places.length;
-      for (const [u, v] of places) points.push([left + u * width, top + v * height, share]);
+      for (const [u, v] of places) points.push([left + u * width, top + v * height, share, , , , , , rects.indexOf(r)]);
     }
     return points;
   };
@@ -185,7 +190,7 @@ globalThis.cuadata.boxes ??= (() => {
     });
   };
   const onScreen = (points, share) =>
-    points.filter(([x, y]) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight).map(([x, y]) => [x, y, share]);
+    points.filter(([x, y]) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight).map(([x, y, n = 0]) => [x, y, share, , , , , , n]);
   /** A grid over a rotated or skewed box: the middle of its rect is the middle of the box. */
   const slanted = (e, r, [a, b, c, d], wanted) => {
     const x = r.left + r.width / 2, y = r.top + r.height / 2;
@@ -201,11 +206,11 @@ globalThis.cuadata.boxes ??= (() => {
   const drawnPoints = (e, wanted) => {
     const shapes = e instanceof SVGGeometryElement ? [e] : [...e.querySelectorAll("*")].filter((k) => k instanceof SVGGeometryElement);
     const points = [];
-    for (const shape of shapes.slice(0, 16)) {
+    for (const [n, shape] of shapes.slice(0, 16).entries()) {
       const matrix = shape.getScreenCTM();
       if (!matrix) continue;
       const most = Math.max(4, Math.ceil(wanted / shapes.length));
-      points.push(...(fills(shape) ? fillPoints(shape, matrix, most) : strokePoints(shape, matrix, most)));
+      for (const [x, y] of fills(shape) ? fillPoints(shape, matrix, most) : strokePoints(shape, matrix, most)) points.push([x, y, n]);
     }
     return points;
   };
@@ -235,7 +240,7 @@ globalThis.cuadata.boxes ??= (() => {
   };
 
   return {
-    styleOf, colour, alpha, context, over, canvas, slants, areaOf, lying, bounds, rectsOf, imageOf, grid, fills, doubt,
+    styleOf, colour, alpha, context, over, canvas, slants, areaOf, lying, bounds, rectsOf, areaRects, imageOf, grid, fills, doubt,
     newRound: (known) => {
       contexts = new Map();
       read = new Map();

@@ -1,6 +1,6 @@
 // Whether an element paints anything that differs from its ground: text and boxes in the colour of what lies behind are not seen.
 globalThis.cuadata.contrast ??= (() => {
-  const { $, flatParent, shadowOf, boxes, paint } = cuadata;
+  const { $, flatParent, shadowOf, boxes, places, generated, paint } = cuadata;
   const { colour, alpha, context, over, canvas } = boxes;
   const { inside, imagePaint, canvasPaint, shapePaints } = paint;
 
@@ -12,7 +12,7 @@ globalThis.cuadata.contrast ??= (() => {
     let most = 0;
     const grounds = groundsOf(work);
     for (const k of parts) {
-      const style = k === work.e ? work.style : getComputedStyle(k);
+      const style = boxes.styleOf(k);
       if (k !== work.e && (style.display === "none" || style.visibility !== "visible" || context(k).opacity < 0.1)) continue;
       if (shadowOf(k) || draws(k, style)) return SHOWN;
       most = Math.max(most, difference(k, style, grounds));
@@ -33,7 +33,7 @@ globalThis.cuadata.contrast ??= (() => {
     if (name === "input" && style.appearance !== "none" && /^(checkbox|radio|range|color|file|date|time|month|week|datetime-local)$/.test(k.type)) return true;
     if (name === "input" && k.type === "image") return true;
     if (style.backgroundImage !== "none" || style.textShadow !== "none" || style.boxShadow !== "none") return true;
-    return ["::before", "::after"].some((which) => {
+    return generated.may(k) && ["::before", "::after"].some((which) => {
       const own = getComputedStyle(k, which);
       if (own.content === "none" || own.content === "normal") return false;
       return own.content !== '""' || own.backgroundImage !== "none" || alpha(own.backgroundColor) > 0.1 || own.borderTopStyle !== "none";
@@ -108,7 +108,7 @@ globalThis.cuadata.contrast ??= (() => {
       const up = flatParent(k);
       const held = [];
       for (let e = up; e; e = flatParent(e)) {
-        const style = getComputedStyle(e);
+        const style = boxes.styleOf(e);
         if (style.backgroundImage !== "none") return "image";
         held.push(colour(style.backgroundColor));
         if (held[held.length - 1][3] > 0.98 || e === work.e) break;
@@ -121,6 +121,21 @@ globalThis.cuadata.contrast ??= (() => {
     };
     return { behind, under: (k, own) => (behind(k) === "image" ? "image" : over(own, behind(k))) };
   };
+  /** What a hit test at a point of an element would list under it where nothing but its own ancestors lies there; null: ask. */
+  const aroundAt = (work, x, y) => {
+    if (!work.alone || work.roots.length > 1) return null;
+    const list = [];
+    for (let k = flatParent(work.e); k && k !== document.documentElement; k = flatParent(k)) {
+      const style = boxes.styleOf(k);
+      if (style.display === "inline" || k instanceof SVGElement || /^table-(row|column|header|footer)/.test(style.display)) return null;
+      if (style.display === "contents" || style.pointerEvents === "none" || style.visibility !== "visible") continue;
+      const inset = places.roundness(style) * 0.3, r = boxes.bounds(k);
+      if (x < r.left - 1 || x > r.right + 1 || y < r.top - 1 || y > r.bottom + 1) continue;
+      if (x < r.left + 1 + inset || x > r.right - 1 - inset || y < r.top + 1 + inset || y > r.bottom - 1 - inset) return null;
+      list.push(k);
+    }
+    return [...list, document.documentElement];
+  };
   /** The colour under an element: that of its ancestors, or of whatever lies there where it stands loose in the page. */
   const groundBeneath = (work) => {
     const up = context(flatParent(work.e));
@@ -128,9 +143,9 @@ globalThis.cuadata.contrast ??= (() => {
     if (!up.loose && !place.loose) return up.ground ?? canvas();
     const [x, y] = work.point ?? work.points[0] ?? [0, 0];
     const layers = [];
-    for (const h of document.elementsFromPoint(x, y)) {
+    for (const h of aroundAt(work, x, y) ?? document.elementsFromPoint(x, y)) {
       if (inside(h, work.e)) continue;
-      const style = getComputedStyle(h);
+      const style = boxes.styleOf(h);
       if (style.backgroundImage !== "none" || /^(img|video|canvas|iframe)$/.test($.name(h))) return "image";
       const own = colour(style.backgroundColor);
       if (own[3] > 0.02) layers.push(own);

@@ -1,8 +1,8 @@
 // One observation of this document: a row for every element worth telling, with the evidence that gates judge it by.
 globalThis.cuadata.measure ??= (() => {
-  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf, boxes, scene, paint, contrast } = cuadata;
+  const { $, serial, flatParent, within, shadowOf, selector, locator, textOf, attributesOf, boxes, scene, alike, paint, contrast } = cuadata;
   const { context, areaOf, rectsOf, grid, slants } = boxes;
-  const { deepest, inside, rootsOf, forcing, nestedControl, hitPass, paintPass } = paint;
+  const { deepest, inside, rootsOf, forcing, nestedControl, hitAt, hitPass, paintPass } = paint;
 
   let acting = new Set();
   const prepare = (found) => {
@@ -20,7 +20,7 @@ globalThis.cuadata.measure ??= (() => {
   const showsWithoutBox = (e, style) => {
     for (const k of $.all(e, "*")) if (shows(k)) return true;
     let up = flatParent(e);
-    while (up && getComputedStyle(up).display === "contents") up = flatParent(up);
+    while (up && boxes.styleOf(up).display === "contents") up = flatParent(up);
     const says = [...$.children(e)].some((node) => node.nodeType === 3 && /\S/.test(node.data));
     return says && style.visibility === "visible" && shows(up);
   };
@@ -51,7 +51,7 @@ globalThis.cuadata.measure ??= (() => {
       return;
     }
     if (work.points.some((p) => p[3] && !p[4])) return;
-    const middle = deepest(x, y);
+    const middle = hitAt(work, x, y, alike.middleKey(work, acting, x, y, work.rects.indexOf(big)));
     if (middle && inside(middle, work.e) && (best[5] || !nestedControl(middle, work.e, acting))) work.point = [x, y];
   };
   /** The point of a part, as one in the middle of each of its cells. */
@@ -83,6 +83,7 @@ globalThis.cuadata.measure ??= (() => {
   };
   const hitByGrid = (work, points) => {
     work.points = grid(work, points);
+    work.cut = false;
     hitPass(work, acting);
   };
   /** Tests each part into which other boxes cut an element; false where boxes do not tell what is hit. */
@@ -90,7 +91,9 @@ globalThis.cuadata.measure ??= (() => {
     const found = scene.cut(work, acting);
     if (!found) return false;
     work.points = found.parts.map(({ x, y, share, key, cells }) => [x, y, share, , , , , cells, key]);
+    work.cut = true;
     hitPass(work, acting, found.plain);
+    work.alone = found.alone;
     // Nothing lies across it and yet it is not hit: boxes do not tell all here.
     work.exact = !found.alone || work.deaf || work.points.every((p) => p[3]);
     return work.exact;
@@ -205,7 +208,7 @@ globalThis.cuadata.measure ??= (() => {
       const h = deepest(x, y);
       return [+(h !== null && inside(h, e)), 0, ""];
     });
-    forcing([{ e, deaf: getComputedStyle(e).pointerEvents === "none", veils: paint.veilsOver(e) }], () =>
+    forcing([{ e, deaf: getComputedStyle(e).pointerEvents === "none", veils: paint.veilsOver({ e, rects: [$.box(e)] }) }], () =>
       points.forEach(([x, y], i) => {
         const h = deepest(x, y);
         const at = h !== null && inside(h, e) ? null : paint.above(e, roots, x, y);

@@ -1,7 +1,7 @@
 // What a person sees of an element and what a click reaches: a grid of points is hit twice, once as the pointer would, and
 // once with every box made to take the pointer, which shows what lies above without taking clicks.
 globalThis.cuadata.paint ??= (() => {
-  const { $, flatParent, within, shadowOf, boxes, scene } = cuadata;
+  const { $, flatParent, within, shadowOf, boxes, places, generated, alike } = cuadata;
   const { alpha, context } = boxes;
 
   /** The innermost element at a point, through open and closed shadow roots; null outside the viewport. */
@@ -19,13 +19,14 @@ globalThis.cuadata.paint ??= (() => {
 
   // --- how much an element hides of what lies under it ------------------------------------------------------------------
   let painted = new Map(); // element -> [0 to 1, why that is not sure]
+  let modal = null; // a modal dialog of this document
   const paintOf = (e) => {
     let held = painted.get(e);
     if (!held) painted.set(e, (held = measurePaint(e)));
     return held;
   };
   const measurePaint = (e) => {
-    const style = getComputedStyle(e);
+    const style = boxes.styleOf(e);
     const { opacity, unsure } = context(e);
     if (style.visibility !== "visible" || opacity < 0.02) return [0, ""];
     const name = $.name(e);
@@ -50,34 +51,32 @@ globalThis.cuadata.paint ??= (() => {
   const shapePaints = (style) =>
     (style.fill !== "none" && alpha(style.fill) * style.fillOpacity > 0.1) || (style.stroke !== "none" && alpha(style.stroke) * style.strokeOpacity > 0.1);
   /** Share of an image that is opaque; null where its pixels may not be read. */
-  const imagePaint = (e) => {
-    if (!e.complete || !e.naturalWidth) return e.alt ? 0.5 : 0;
+  const imagePaint = (e) => (e.complete && e.naturalWidth ? opaqueShare(e, 8) : e.alt ? 0.5 : 0);
+  const canvasPaint = (e) => (e.width && e.height ? (opaqueShare(e, 16) ?? 1) : 0);
+  let shares = new Map(); // picture -> the share of it that is opaque
+  const easels = {}; // side in px -> what pictures are drawn on to be read
+  /** Share of a picture that is opaque, as `side` px square; null where its pixels may not be read. */
+  const opaqueShare = (picture, side) => {
+    if (shares.has(picture)) return shares.get(picture);
+    const small = (easels[side] ??= new OffscreenCanvas(side, side).getContext("2d", { willReadFrequently: true }));
+    let share = null;
     try {
-      const small = new OffscreenCanvas(8, 8).getContext("2d");
-      small.drawImage(e, 0, 0, 8, 8);
-      return share(small.getImageData(0, 0, 8, 8).data, 1);
+      small.clearRect(0, 0, side, side);
+      small.drawImage(picture, 0, 0, side, side);
+      const { data } = small.getImageData(0, 0, side, side);
+      share = 0;
+      for (let i = 3; i < data.length; i += 4) share += data[i] / 255;
+      share /= side * side;
     } catch {
-      return null;
+      delete easels[side]; // It is of another site's picture now, and never read again.
     }
-  };
-  const canvasPaint = (e) => {
-    try {
-      if (!e.width || !e.height) return 0;
-      const small = new OffscreenCanvas(16, 16).getContext("2d");
-      small.drawImage(e, 0, 0, 16, 16);
-      return share(small.getImageData(0, 0, 16, 16).data, 1);
-    } catch {
-      return 1;
-    }
-  };
-  const share = (data, step) => {
-    let opaque = 0, n = 0;
-    for (let i = 3; i < data.length; i += 4 * step) (n++, (opaque += data[i] / 255));
-    return n ? opaque / n : 0;
+    shares.set(picture, share);
+    return share;
   };
   /** As `paintOf`, for the generated boxes of an element. */
   const pseudoPaint = (e) => {
     let most = 0, doubt = "";
+    if (!generated.may(e)) return [0, ""];
     for (const which of ["::before", "::after"]) {
       const style = getComputedStyle(e, which);
       if (style.content === "none" || style.content === "normal" || style.visibility !== "visible") continue;
@@ -91,8 +90,8 @@ globalThis.cuadata.paint ??= (() => {
   /** As `paintOf`, with what a generated box of the element paints at a point, which may lie outside of its own. */
   const paintAt = (h, x, y) => {
     const own = paintOf(h);
-    const generated = scene.generatedBoxes().some((g) => g.e === h && g.lies && lies(g, x, y)) ? pseudoPaint(h) : [0, ""];
-    return generated[0] > own[0] ? generated : own;
+    const over = generated.lying().some((g) => g.e === h && g.lies && lies(g, x, y)) ? pseudoPaint(h) : [0, ""];
+    return over[0] > own[0] ? over : own;
   };
 
   /** The roots from an element's own outwards, each with the element that stands for it there. */
@@ -175,46 +174,76 @@ globalThis.cuadata.paint ??= (() => {
         if (cover > 0.02 || doubt) veils.push({ e: k, box: [r.left, r.top, r.right, r.bottom], stays });
       }
     }
-    for (const { e, which, style, box } of scene.generatedBoxes()) {
+    for (const { e, which, style, box } of generated.lying()) {
       const [cover, doubt] = layered(style);
       if (style.pointerEvents === "none" && (cover || doubt)) veils.push({ e, which, box, stays: false });
     }
   };
   /** The veils that may lie over an element: its own parts and the boxes around it do not, what is generated there may. */
-  const veilsOver = (e) => veils.filter((v) => !inside(v.e, e) && (v.which || !inside(e, v.e)));
+  const veilsOver = ({ e, rects }) =>
+    veils.filter((v) => rects.some((r) => v.box === null || meets(v.box, r)) && !inside(v.e, e) && (v.which || !inside(e, v.e)));
+  const meets = (box, r) => box[0] <= r.right && box[2] >= r.left && box[1] <= r.bottom && box[3] >= r.top;
   const lies = (v, x, y) => v.box === null || (x >= v.box[0] && x < v.box[2] && y >= v.box[1] && y < v.box[3]);
 
   // --- the two passes ---------------------------------------------------------------------------------------------------
   /**
-   * Points become [x, y, share, hit, seen, nested, settled]. `work.open`: what lies above must be looked at by force. `nests`:
-   * points with a key at 8, the boxes that lie there: what is hit and seen through all of these is so through some of them.
+   * Points become [x, y, share, hit, seen, nested, settled, cells, key, what is hit, under a veil]. Points of one key have one
+   * answer. `work.open`: what lies above must be looked at by force. `nests`: keys are the boxes that lie there, as bits: what
+   * is hit and seen through all of these is so through some of them.
    */
   const hitPass = (work, acting, nests = false) => {
     work.hit = 0;
     work.open = work.deaf;
-    work.veils ??= veilsOver(work.e);
+    work.veils ??= veilsOver(work);
+    work.tested ??= new Map();
     for (const p of work.points) {
-      if (nests && work.points.some((q) => q[6] && (q[8] & p[8]) === p[8])) {
+      if (!work.cut) p[8] = alike.keyAt(work, acting, p[0], p[1], p[8]);
+      const [x, y, share, , , , , , key] = p;
+      if (nests && work.points.some((q) => q[6] && (q[8] & key) === key)) {
         p[3] = p[4] = p[6] = true;
         p[5] = false;
-        work.hit += p[2];
+        work.hit += share;
         continue;
       }
-      const h = deepest(p[0], p[1]);
-      const under = work.veils.some((v) => lies(v, p[0], p[1]));
+      const under = (p[10] = work.veils.some((v) => lies(v, x, y)));
       work.open ||= under;
+      const h = (p[9] = hitAt(work, x, y, key));
       p[3] = h !== null && inside(h, work.e);
-      p[9] = h;
       p[5] = p[3] && nestedControl(h, work.e, acting);
       p[4] = p[6] = p[3] && !under;
-      if (p[3]) work.hit += p[2];
+      if (p[3]) work.hit += share;
       else if (h) work.stopper ??= h;
     }
   };
+  /** What is hit at a point of an element, asked once for each key. */
+  const hitAt = (work, x, y, key) => {
+    if (!key || work.cut) return deepest(x, y);
+    let h = work.tested.get(key);
+    if (h === undefined) work.tested.set(key, (h = deepest(x, y)));
+    return h;
+  };
+  const FREE = { cover: 0, there: true, who: null, doubt: "" };
+  /** What lies above an element at a point, when every box takes the pointer; FREE where nothing does. */
+  const lookAbove = (work, p) => {
+    const [x, y] = p;
+    // What takes the click before it does so too when every box takes the pointer.
+    const h = p[3] || work.deaf ? deepest(x, y) : null;
+    if (h !== null && inside(h, work.e)) return FREE;
+    return hiddenBy(work, p) ?? above(work.e, work.roots, x, y);
+  };
+  /** As `above`, from what is hit alone: it hides all that lies under it, and where the element lies is known. */
+  const hiddenBy = (work, p) => {
+    const h = p[9];
+    // Behind a modal dialog nothing is there for a hit test.
+    if (p[3] || p[10] || work.deaf || !h || modal || work.roots.length > 1 || $.root(h) !== document || inside(work.e, h)) return null;
+    const there = work.cut ? !(p[8] & 1) : alike.isThere(work, p[8]);
+    if (there === undefined || boxes.styleOf(h).display === "contents" || paintAt(h, p[0], p[1])[0] < 0.98) return null;
+    return { cover: 1, there, who: h, doubt: "" };
+  };
   const paintPass = (work) => {
-    const cutOut = scene.isCut(work.style);
+    const cutOut = places.isCut(work.style);
     let seen = 0, covered = 0, clipped = 0, doubted = 0;
-    const who = new Map();
+    const who = new Map(), told = new Map();
     for (const p of work.points) {
       if (p[6]) {
         seen += p[2];
@@ -226,16 +255,15 @@ globalThis.cuadata.paint ??= (() => {
         clipped += p[2];
         continue;
       }
-      // What takes the click before it does so too when every box takes the pointer.
-      const h = p[3] || work.deaf ? deepest(p[0], p[1]) : null;
-      const at = h !== null && inside(h, work.e) ? null : above(work.e, work.roots, p[0], p[1]);
-      p[4] = at === null || (at.there && at.cover < 0.5);
+      const at = told.get(p[8] || p) ?? lookAbove(work, p);
+      told.set(p[8] || p, at);
+      p[4] = at === FREE || (at.there && at.cover < 0.5);
       if (p[4]) seen += p[2];
       // Of what an image shows, hit tests do not list an area that lies under another.
       else if (!at.there && (work.tag !== "area" || at.cover < 0.5)) clipped += p[2];
       else covered += p[2];
-      if (at?.who && !p[4]) who.set(at.who, (who.get(at.who) ?? 0) + p[2]);
-      const doubt = p[4] && (at?.doubt || inertVeil(p[0], p[1], work));
+      if (at.who && !p[4]) who.set(at.who, (who.get(at.who) ?? 0) + p[2]);
+      const doubt = p[4] && (at.doubt || inertVeil(p[0], p[1], work));
       if (doubt) (doubted += p[2]), (work.doubt = doubt);
     }
     Object.assign(work, { seen, covered, clipped });
@@ -247,8 +275,12 @@ globalThis.cuadata.paint ??= (() => {
   const inertVeil = (x, y, work) => (work.veils.some((v) => v.stays && lies(v, x, y)) ? "inert" : "");
 
   return {
-    deepest, inside, above, rootsOf, forcing, nestedControl, hitPass, paintPass, imagePaint, canvasPaint, shapePaints,
+    deepest, inside, above, rootsOf, forcing, nestedControl, hitAt, hitPass, paintPass, imagePaint, canvasPaint, shapePaints,
     findVeils, veilsOver,
-    newRound: () => void (painted = new Map()),
+    newRound: () => {
+      painted = new Map();
+      shares = new Map();
+      modal = document.querySelector(":modal");
+    },
   };
 })();

@@ -1,89 +1,12 @@
 // Where everything on the screen lies, read once a round: what no other box crosses needs one hit test, and where boxes cross,
 // their edges cut an element into cells of which each needs one. A hit test costs up to a hundred times as much as a box.
 globalThis.cuadata.scene ??= (() => {
-  const { $, flatParent, boxes } = cuadata;
+  const { $, flatParent, boxes, places, generated } = cuadata;
+  const { ALL, NOWHERE, place, rounded, roundness, sides, common, shrunk } = places;
 
   let visited = null; // [element, style] of all that may be on the screen, in document order
   let bands = null; // what lies in each band of the viewport; built when first asked for
   let spans = new Map(); // element -> [its number in document order, that of the last element in it]
-  let generated = null; // the generated boxes on the screen
-  let places = new Map();
-
-  // --- what the boxes around an element do to it ------------------------------------------------------------------------
-  const ALL = [-Infinity, -Infinity, Infinity, Infinity];
-  const OUTSIDE = { clip: ALL, sure: ALL, inner: ALL, innerSure: ALL, odd: false };
-  /**
-   * {clip: where an element can be seen at most, were it clipped by every box around it; sure: where by those that clip it for
-   * certain; inner, innerSure: the same for what it holds; odd: whether boxes do not tell where it is hit}.
-   */
-  const place = (e) => {
-    if (!e) return OUTSIDE;
-    let held = places.get(e);
-    if (held) return held;
-    const up = place(flatParent(e));
-    const style = boxes.styleOf(e);
-    held = { clip: up.inner, sure: clipOf(e, style, up), odd: up.odd || e.inert === true || bends(style) };
-    const left = isCut(style) ? leftOver(e, style) : ALL;
-    held.odd ||= left === null;
-    held.clip = common(held.clip, left ?? ALL);
-    held.sure = common(held.sure, left ?? ALL);
-    held.inner = held.clip;
-    held.innerSure = held.sure;
-    if (style.overflowX !== "visible" || style.overflowY !== "visible" || /paint|strict|content/.test(style.contain)) {
-      const inner = paddingBox(e), inset = roundness(style) * 0.3;
-      held.inner = common(held.clip, [inner[0] + inset, inner[1] + inset, inner[2] - inset, inner[3] - inset]);
-      // A box that may hand its clipping on to the viewport, or that is no block, clips nothing for certain.
-      if (e !== document.body && e !== document.documentElement && /^(block|flex|grid|flow-root)$/.test(style.display))
-        held.innerSure = common(held.sure, inner);
-    }
-    places.set(e, held);
-    return held;
-  };
-  /** What the boxes around an element leave of it for certain: one that is positioned is clipped by its holder and what holds that. */
-  const clipOf = (e, style, up) => {
-    if (style.position === "fixed") return ALL;
-    if (style.position !== "absolute") return up.innerSure;
-    let holder = flatParent(e);
-    while (holder && boxes.styleOf(holder).position === "static") holder = flatParent(holder);
-    return place(holder).innerSure;
-  };
-  /** Whether a style turns or cuts a box so that its rectangle does not tell where it is hit, or puts it under its parents. */
-  const bends = (style) => {
-    if (style.rotate !== "none" || style.offsetPath !== "none") return true;
-    if (style.perspective !== "none" || style.transformStyle === "preserve-3d" || Number.parseInt(style.zIndex) < 0) return true;
-    if (style.transform === "none") return false;
-    const at = style.transform.match(/^matrix\(([^,]+), ([^,]+), ([^,]+), /);
-    return !at || Math.abs(at[2]) > 1e-6 || Math.abs(at[3]) > 1e-6;
-  };
-  const isCut = (style) => style.clipPath !== "none" || style.clip !== "auto";
-  /** What `clip` or an inset `clip-path` without round corners leaves of a box; null for other shapes. */
-  const leftOver = (e, style) => {
-    const r = boxes.bounds(e);
-    const scale = e.offsetWidth ? r.width / e.offsetWidth : 0;
-    const inset = style.clipPath.match(/^inset\(([^()]*)\)$/)?.[1];
-    if (style.clipPath !== "none" && (!inset || /round/.test(inset)) || !scale) return null;
-    let left = sides(r);
-    if (inset) {
-      const [top, right = top, bottom = top, far = right] = inset.split(" ");
-      const px = (text, whole) => (text.endsWith("%") ? (Number.parseFloat(text) / 100) * whole : Number.parseFloat(text) * scale);
-      left = [r.left + px(far, r.width), r.top + px(top, r.height), r.right - px(right, r.width), r.bottom - px(bottom, r.height)];
-    }
-    const rect = style.clip.match(/^rect\((.*)\)$/)?.[1].split(/, ?| /);
-    if (!rect || !/absolute|fixed/.test(style.position)) return left;
-    const at = rect.map((text, i) => (text === "auto" ? [-Infinity, Infinity, Infinity, -Infinity][i] : Number.parseFloat(text) * scale));
-    return common(left, [r.left + at[3], r.top + at[0], r.left + at[1], r.top + at[2]]);
-  };
-  const sides = (r) => [r.left, r.top, r.right, r.bottom];
-  const common = (a, b) => [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
-  /** Where a box shows what it holds. */
-  const paddingBox = (e) => {
-    const r = boxes.bounds(e);
-    const scale = e.offsetWidth ? r.width / e.offsetWidth : 1;
-    const left = r.left + e.clientLeft * scale, top = r.top + e.clientTop * scale;
-    return [left, top, left + e.clientWidth * scale, top + e.clientHeight * scale];
-  };
-  /** The largest radius of the corners of a style, px; percentages as if of 100 px. */
-  const roundness = (style) => style.borderRadius === "0px" ? 0 : Math.max(...style.borderRadius.match(/[\d.]+/g).map(Number));
 
   // --- everything on the screen -----------------------------------------------------------------------------------------
   const BAND = 48; // px
@@ -109,7 +32,7 @@ globalThis.cuadata.scene ??= (() => {
       // Text runs down and aside from where its box begins.
       if (box[1] < innerHeight + BAND) putTexts(e, style, box, range);
     }
-    for (const one of generatedBoxes()) if (one.lies) put(one.e, "generated", one.box ?? ALL, one.box === null);
+    for (const one of generated.lying()) if (one.lies) put(one.e, "generated", one.box ?? ALL, one.box === null);
     // The pale sheet behind a modal dialog is nobody's box.
     for (const e of document.querySelectorAll(":modal")) put(e, "generated", ALL);
   };
@@ -135,7 +58,6 @@ globalThis.cuadata.scene ??= (() => {
     entry.jagged = open || around.odd || (part === "box" && isJagged(e, style));
     return entry;
   };
-  const NOWHERE = [0, 0, 0, 0];
   const isJagged = (e, style) => (e instanceof SVGElement && !(e instanceof SVGSVGElement)) || (style.borderRadius !== "0px" && roundness(style) > 6);
   /** Numbers the elements in document order, so that one look tells whether one holds another. */
   const count = () => {
@@ -148,59 +70,6 @@ globalThis.cuadata.scene ??= (() => {
       if (around) around[1] = Math.max(around[1], spans.get(e)[1]);
     }
   };
-
-  // --- generated boxes --------------------------------------------------------------------------------------------------
-  const told = new WeakMap(); // sheet -> [how many rules it has, whether one of them is for generated boxes]
-  /** Whether a style sheet of a root may make generated boxes: asking each element for its own costs as much as a hit test. */
-  const generates = (root) => [...root.styleSheets, ...root.adoptedStyleSheets].some(sheetGenerates);
-  const sheetGenerates = (sheet) => {
-    let rules;
-    try {
-      rules = sheet.cssRules;
-    } catch {
-      return true; // Of another site: it may hold anything.
-    }
-    const held = told.get(sheet);
-    if (held?.[0] === rules.length) return held[1];
-    const found = [...rules].some(ruleGenerates);
-    told.set(sheet, [rules.length, found]);
-    return found;
-  };
-  const ruleGenerates = (rule) =>
-    /:(before|after)\b/i.test(rule.selectorText ?? "") ||
-    [...(rule.cssRules ?? [])].some(ruleGenerates) ||
-    (rule instanceof CSSImportRule && rule.styleSheet !== null && sheetGenerates(rule.styleSheet));
-  /** [{e, which, style, box: where it lies, null where that is not known, lies: whether it may lie outside its element}]. */
-  const generatedBoxes = () => {
-    if (generated) return generated;
-    generated = [];
-    for (const [e] of visited && cuadata.rootsNow().some(generates) ? visited : [])
-      for (const which of ["::before", "::after"]) {
-        const style = getComputedStyle(e, which);
-        if (style.content === "none" || style.content === "normal" || style.visibility !== "visible") continue;
-        const lies = style.position !== "static" || style.transform !== "none" || style.float !== "none" || /-/.test(style.margin);
-        generated.push({ e, which, style, lies, box: generatedBox(e, style) });
-      }
-    return generated;
-  };
-  /** [left, top, right, bottom] of a generated box: used values lie in the box that holds it; null where that is not known. */
-  const generatedBox = (host, style) => {
-    if (style.transform !== "none" || style.position === "fixed") return null;
-    if (style.position !== "absolute") return style.float === "none" && !/-/.test(style.margin) ? sides(boxes.bounds(host)) : null;
-    let holder = host;
-    while (holder && !holds(boxes.styleOf(holder))) holder = flatParent(holder);
-    const px = (...names) => names.reduce((sum, name) => sum + Number.parseFloat(style[name]), 0);
-    const whole = style.boxSizing === "border-box";
-    const wide = px("width", ...(whole ? [] : ["paddingLeft", "paddingRight", "borderLeftWidth", "borderRightWidth"]));
-    const high = px("height", ...(whole ? [] : ["paddingTop", "paddingBottom", "borderTopWidth", "borderBottomWidth"]));
-    if (!holder?.offsetWidth || Number.isNaN(wide + high + px("left", "top", "marginLeft", "marginTop"))) return null;
-    const r = boxes.bounds(holder);
-    const scale = r.width / holder.offsetWidth;
-    const left = r.left + scale * (holder.clientLeft + px("left", "marginLeft"));
-    const top = r.top + scale * (holder.clientTop + px("top", "marginTop"));
-    return [left, top, left + scale * wide, top + scale * high];
-  };
-  const holds = (style) => style.position !== "static" || style.transform !== "none" || style.filter !== "none" || style.contain !== "none";
 
   // --- what crosses an element ------------------------------------------------------------------------------------------
   const crosses = (a, b) => a[0] < b[2] - 0.5 && a[2] > b[0] + 0.5 && a[1] < b[3] - 0.5 && a[3] > b[1] + 0.5;
@@ -218,6 +87,37 @@ globalThis.cuadata.scene ??= (() => {
       }
     });
     return { foreign, controls };
+  };
+  /** The regions of what may lie over a rectangle or under it. What an element holds counts where it is a control, or where `all` does. */
+  const regionsOver = (e, box, acting, all) => {
+    const found = new Set();
+    const [first, last] = spans.get(e);
+    bandsOf(box, (band) => {
+      for (const k of band) {
+        if (!crosses(k.box, box) || (k.e === e && k.part === "box")) continue;
+        const [from, to] = k.span ?? [-1, Infinity];
+        const held = from >= first && to <= last;
+        if (k.e instanceof SVGElement && !DRAWN.has($.name(k.e))) continue;
+        if ((!held || all || (k.part === "box" && acting.has(k.e))) && crosses(look(k).shown, box)) found.add(k);
+      }
+    });
+    return [...found].map(regionOf).filter((k) => !holdsBox(shrunk(k.inner, 1.5), box));
+  };
+  /** Of SVG these are drawn; the others only hold and describe them. */
+  const DRAWN = cuadata.words("circle ellipse foreignObject image line path polygon polyline rect text textPath tspan use svg");
+  /** Where an entry lies: see `page_alike.js`. */
+  const regionOf = ({ e, part, box, shown, open }) => {
+    const around = place(e);
+    if (open || around.turn || (e instanceof SVGElement && !(e instanceof SVGSVGElement))) return { outer: shown, inner: NOWHERE };
+    if (part === "generated") return { outer: shown, inner: shown };
+    if (part === "text")
+      return { outer: shown, inner: common(shown, around.inner), plain: common(shown, around.innerPlain), shapes: around.innerShapes };
+    const style = boxes.styleOf(e), round = roundness(style);
+    if (style.display === "contents" || $.name(e) === "fieldset" || $.name(e) === "legend") return { outer: shown, inner: NOWHERE };
+    return {
+      outer: shown, inner: common(around.clip, shrunk(shown, round * 0.3)), plain: common(shown, around.plain),
+      shapes: round ? [...around.shapes, rounded(e, style, box)] : around.shapes,
+    };
   };
   /** An element is cut into at most this many cells, by so many boxes; what is cut finer is searched by a grid of points. */
   const MOST_CELLS = 400, MOST_BOXES = 14;
@@ -304,12 +204,18 @@ globalThis.cuadata.scene ??= (() => {
   };
 
   return {
-    cut, crossed, isCut, generatedBoxes,
+    cut, crossed, regionsOver,
+    /** Whether it is known where an element lies among all others. */
+    knows: (e) => {
+      if (visited && !bands) build();
+      return visited !== null && spans.has(e);
+    },
     /** A new round; what a whole walk visited, null where none was made. */
     newRound: (found) => {
       visited = found;
-      bands = generated = null;
-      places = new Map();
+      bands = null;
+      places.newRound();
+      generated.newRound(found);
     },
   };
 })();
