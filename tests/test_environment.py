@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import queue
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -277,6 +280,25 @@ def test_the_check_passes_what_is_sound(monkeypatch: pytest.MonkeyPatch) -> None
     fired = report.fired()
     assert fired["submitted"].keys() >= {"solution", "markup=shadow", "every_action_thrice"}
     assert set(fired["wrong_radio"]) <= {"wrong_radio", "repeat_click", "back_and_forth", "random"}
+
+
+def test_a_check_plays_its_pages_at_one_time_and_tells_them_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = environment_check.check("shapes", [0, 1])
+    together, play, waiting = threading.Barrier(2), environment_check.play, queue.SimpleQueue[int]()
+    for number in range(2):
+        waiting.put(number)
+
+    def both(*job: Any) -> environment_check.Run:
+        """The first two wait for one another: one page at a time would never get beyond them."""
+        with contextlib.suppress(queue.Empty):
+            waiting.get_nowait()
+            together.wait(60)
+        return play(*job)
+
+    monkeypatch.setattr(environment_check, "play", both)
+    assert environment_check.check("shapes", [0, 1], workers=2).runs == alone.runs
+    with pytest.raises(CallError, match="got 0"):
+        environment_check.check("shapes", [0], workers=0)
 
 
 def test_clicking_everything_earns_nothing_where_one_element_is_asked_for() -> None:

@@ -16,6 +16,7 @@ def check(
     set: list[str] = typer.Option([], help="NAME=VALUE for the family; may be repeated"),
     url: str = typer.Option("", help="instead of a family: an address or HTML file to bind --terms to"),
     terms: Path | None = typer.Option(None, help="with --url: YAML file of terms"),
+    workers: int = typer.Option(2, min=1, help="pages played at one time"),
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
     """Play the solution, wrong paths, loops, random actions and every markup; fail where a reward is dead or farmed."""
@@ -39,7 +40,7 @@ def check(
             raise CallError("name a page family, or --url and --terms; `cuadata list families` names the families")
         held = runs.seeds(seeds)
         with printing.progress(environment_check.length(family, held)) as step:
-            report = environment_check.check(family, held, progress=step, **policy_runs.options(set))
+            report = environment_check.check(family, held, workers=workers, progress=step, **policy_runs.options(set))
         play_tables.report(report)
         problems, told = list(report.problems), report.plain()
     if json:

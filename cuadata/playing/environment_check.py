@@ -9,14 +9,16 @@ value, or the rewards notice the markup.
 from __future__ import annotations
 
 import inspect
+import queue
 import typing
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from cuadata import registry
 from cuadata.browsing.loop import shared
-from cuadata.environment import stage_of
+from cuadata.environment import browsers_for, stage_of
 from cuadata.episodes import registration
 from cuadata.episodes.episode import Episode, budget
 from cuadata.episodes.stage import Stage
@@ -28,6 +30,10 @@ from cuadata.types import Ended, Task
 #: Options of a family that change how a page is built and nothing that it means.
 MARKUPS = ("markup", "button")
 SOLUTION, THRICE, RANDOM = "solution", "every_action_thrice", "random"
+#: Browsers that the pages of a check share.
+BROWSERS = 2
+#: Path, task, policy and the most steps that an episode may take.
+Job = tuple[str, Task, str, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,25 +114,27 @@ def check(
     seeds: Sequence[int] = range(3),
     *,
     random_steps: int = 20,
+    workers: int = 1,
     progress: Callable[[], None] | None = None,
     **options: Any,
 ) -> Report:
-    """Play everything on these seeds and judge it. CallError for a family that is none, or terms that cannot be right."""
+    """Play everything on these seeds, on `workers` pages at one time, and judge it.
+
+    CallError for a family that is none, terms that cannot be right, or fewer than one page.
+    """
+    if workers < 1:
+        raise CallError(f"workers are pages that are played at one time, 1 or more; got {workers}")
     if not registration.known(family):
         raise CallError(f"no family is named '{family}'; there are: {', '.join(registration.families())}, miniwob-TASK")
     first = registration.task(family, seeds[0], **options)
     check_terms(first)
-    stage = stage_of(first, screenshot=False, effect=False)
+    todo = list(_todo(family, seeds, random_steps, options))
+    names = dict.fromkeys(term.name for _, task, _, _ in todo for term in task.terms)
     runs: list[Run] = []
-    names: dict[str, None] = {}
-    try:
-        for path, task, policy, most in _todo(family, seeds, random_steps, options):
-            names.update(dict.fromkeys(t.name for t in task.terms))
-            runs.append(play(stage, task, path, policy, most))
-            if progress is not None:
-                progress()
-    finally:
-        shared().run(stage.close(), 30)
+    for run in _all(first, todo, workers):
+        runs.append(run)
+        if progress is not None:
+            progress()
     terms = tuple(names) or ("raw",)
     final = first.terms[-1].name if first.terms else "raw"
     return Report(family=family, terms=terms, runs=tuple(runs), problems=tuple(problems(runs, terms, final, first)))
@@ -148,9 +156,7 @@ def _kinds(family: str) -> Iterator[tuple[str, dict[str, Any]]]:
     yield RANDOM, {}
 
 
-def _todo(
-    family: str, seeds: Sequence[int], random_steps: int, options: dict[str, Any]
-) -> Iterator[tuple[str, Task, str, int | None]]:
+def _todo(family: str, seeds: Sequence[int], random_steps: int, options: dict[str, Any]) -> Iterator[Job]:
     for seed in seeds:
         for path, given in _kinds(family):
             task = registration.task(family, seed, **{**options, **given})
@@ -158,6 +164,30 @@ def _todo(
                 task = replace(task, solution=tuple(move for move in task.solution for _ in range(3)))
             policy, most = ("random", min(random_steps, budget(task))) if path == RANDOM else ("oracle", None)
             yield path, task, policy, most
+
+
+def _all(first: Task, todo: Sequence[Job], workers: int) -> Iterator[Run]:
+    """Every episode, in order, on pages of their own: a gauntlet takes thirteen walks a seed, one of them three times as long."""
+    browsers = browsers_for(first, min(workers, BROWSERS))
+    idle: queue.SimpleQueue[Stage] = queue.SimpleQueue()
+    for number in range(workers):
+        idle.put(stage_of(first, screenshot=False, effect=False, browser=browsers.seat(number)))
+
+    def one(job: Job) -> Run:
+        path, task, policy, most = job
+        stage = idle.get()
+        try:
+            return play(stage, task, path, policy, most)
+        finally:
+            idle.put(stage)
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(one, todo)
+    finally:
+        while not idle.empty():
+            shared().run(idle.get().close(), 30)
+        shared().run(browsers.close(), 30)
 
 
 def play(stage: Stage, task: Task, path: str, policy: str, max_steps: int | None = None) -> Run:
