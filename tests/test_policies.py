@@ -5,7 +5,9 @@ from __future__ import annotations
 import http.server
 import json
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -180,3 +182,22 @@ def test_a_local_model_answers_and_tells_how_likely(arch: str, form: str, tmp_pa
     assert again.output == first.output and again.logprob == pytest.approx(first.logprob)
     greedy = registry.policies["transformers_model"](model, form, new_tokens=6)
     assert acts(greedy, seen, 1)[0].output == acts(greedy, seen, 1)[0].output
+
+
+@pytest.mark.train
+def test_pages_that_begin_at_one_time_share_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tiny_models import build
+
+    from cuadata.learning import training
+
+    model, load, loaded = str(build("qwen2", tmp_path / "qwen2")), training.load, list[str]()
+
+    def slowly(base: str, **options: Any) -> training.Loaded:
+        loaded.append(base)
+        time.sleep(0.3)
+        return load(base, **options)
+
+    monkeypatch.setattr(training, "load", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        policies = list(pool.map(lambda _: registry.policies["transformers_model"](model, "axtree"), range(4)))
+    assert loaded == [model] and len({id(policy._loaded) for policy in policies}) == 1

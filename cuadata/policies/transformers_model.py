@@ -41,7 +41,8 @@ class TransformersModel:
     ) -> None:
         """`model` is a folder or a Hub id; `temperature` 0 takes the likeliest token; the pixel bounds are the processor's."""
         bounds = tuple((k, v) for k, v in (("min_pixels", min_pixels), ("max_pixels", max_pixels)) if v is not None)
-        self._loaded = _load(model, adapter, dtype, bounds)
+        with _LOCK:  # every page of a rollout makes its policy at the same moment; the first one loads for all
+            self._loaded = _load(model, adapter, dtype, bounds)
         self._form = registry.formats[format]
         self._temperature, self._new_tokens = temperature, new_tokens
         self._seed = 0
