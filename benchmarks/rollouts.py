@@ -7,6 +7,7 @@ A rollout is an episode of the family on a live page, answered by the model at t
 the answer. Two ways, every pass on tasks that no pass has seen, so that no plan is remembered:
 
 - plans: groups of `--group` answers to one page, drawn at once and played by processes with a browser each, as a GRPO step does;
+  answers of a group that do the same are played once;
 - pages: `--pages` pages of the vectorised environment; every page is answered, then all are stepped, as a multi-turn trainer does.
 
 The model and the browsers wait for one another: what is not the browser's time is the model's. Medians over `--passes`; a first
