@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,45 @@ def test_case_loss_mask(cases: Path) -> None:
         else:
             with pytest.raises(NothingToLearn, match="no answer"):
                 chat.labels(sample["input_ids"], marks)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([10, 11, 12]), st.lists(st.sampled_from([151, 200, 300, 12, 50]), max_size=6)),
+        max_size=6,
+    ),
+    st.integers(0, 3),
+)
+def test_every_answer_and_nothing_else_is_trained_on(turns: list[tuple[int, list[int]]], padding: int) -> None:
+    """The mask by construction: role words and newlines within an answer are its content, picture patches never are."""
+    ids, wanted = list[int](), list[int]()
+    for role, content in turns:
+        ids += [1, role, 50, *content, 2]
+        learnt = [-100 if token == 151 else token for token in (*content, 2)]
+        wanted += [-100] * 3 + (learnt if role == 12 else [-100] * len(learnt))
+    ids, wanted = ids + [0] * padding, wanted + [-100] * padding
+    if any(role == 12 for role, _ in turns):
+        assert chat.labels(ids, MARKS) == wanted
+        chat.check_labels(ids, wanted, MARKS)
+    else:
+        with pytest.raises(NothingToLearn):
+            chat.labels(ids, MARKS)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["user", "tool", "assistant", "system"]), st.integers(0, 3)), max_size=6))
+def test_moved_pictures_are_all_rendered_in_their_order(turns: list[tuple[str, int]]) -> None:
+    messages: list[Any] = []
+    for number, (role, marks) in enumerate(turns):
+        pictures = [{"type": "image", "name": f"{number}.{mark}"} for mark in range(marks)]
+        messages.append({"role": role, "content": [*pictures, {"type": "text", "text": "<image> of a turn"}]})
+    moved, every = chat.move_pictures(messages), sum(marks for _, marks in turns)
+    assert chat.check_pictures(moved, every).keep
+    assert chat.check_pictures(messages, every).keep == all(role == "user" or not marks for role, marks in turns)
+
+    def names(held: Sequence[Any]) -> list[str]:
+        return [part["name"] for message in held for part in message["content"] if "name" in part]
+
+    assert names(moved) == names(messages)
 
 
 def test_an_empty_answer_trains_on_its_end_alone() -> None:

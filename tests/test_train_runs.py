@@ -118,6 +118,40 @@ def test_case_resume_keeps_adapter(cases: Path, tmp_path: Path) -> None:
     assert len(resumed.peft_config) == expect["adapters"]
 
 
+@pytest.mark.parametrize(("rank", "alpha", "rooted"), [(1, 1, False), (3, 8, False), (4, 16, True)])
+def test_resumed_again_and_again_it_stays_one_adapter(rank: int, alpha: int, rooted: bool, tmp_path: Path) -> None:
+    """Three phases, each from the folder of the one before; beside the second stands the frozen copy that a KL weight keeps."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+
+    from cuadata.learning import training
+
+    torch.manual_seed(rank)
+    plain, given = torch.randn(5, 6), torch.randn(6)
+
+    def base() -> Any:
+        model = torch.nn.Sequential(torch.nn.Linear(6, 5, bias=False))
+        model[0].weight.data = plain.clone()
+        return model
+
+    config = LoraConfig(r=rank, lora_alpha=alpha, target_modules=["0"], use_rslora=rooted)
+    lora = get_peft_model(base(), config)
+    for phase in ("1", "1.5", "2"):
+        held = {name: torch.randn_like(w) for name, w in lora.named_parameters() if w.requires_grad}
+        for name, weight in lora.named_parameters():
+            if name in held:
+                weight.data = held[name].clone()
+        if phase == "1.5":
+            lora.add_adapter("ref", config)
+        lora.save_pretrained(str(tmp_path / phase))
+        lora = training.adapted(base(), str(tmp_path / phase))
+        first, second = (next(w for name, w in held.items() if f"lora_{which}" in name) for which in "AB")
+        wanted = plain @ given + alpha / (rank**0.5 if rooted else rank) * (second @ (first @ given))
+        assert torch.allclose(lora(given), wanted, atol=1e-4), phase
+        assert list(lora.peft_config) == ["default"]
+        assert sum(w.numel() for w in lora.parameters() if w.requires_grad) == rank * (5 + 6)
+
+
 def test_merged_it_loads_in_plain_transformers_and_says_the_same(qwen2: Path, whole: Path, tmp_path: Path) -> None:
     import torch
     from peft import PeftModel
