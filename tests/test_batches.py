@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from cuadata import rows, schema
 from cuadata.building import batches
 from cuadata.building.batches import Packed
+from cuadata.types import Action
 
 RECORDINGS = Path(__file__).resolve().parent.parent / "examples" / "recordings"
-KINDS = [rows.Target, rows.TaskRow, rows.Verdict, rows.Action]
+KINDS = [rows.Target, rows.TaskRow, rows.Verdict, Action]
 
 
 def row(**changes: Any) -> rows.Rejected:

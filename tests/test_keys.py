@@ -150,6 +150,9 @@ def test_keys_go_there_and_back(chord: tuple[str, ...], vocabulary: keys.Vocabul
         ("⌘+c", ("Meta", "c")),
         ("-", ("-",)),
         ("ctrl+-", ("Control", "-")),
+        ("Ctrl--", ("Control", "-")),
+        ("page-down", ("PageDown",)),
+        ("Super+Shift+S", ("Shift", "Meta", "S")),
         ("f5", ("F5",)),
     ],
 )

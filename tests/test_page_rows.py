@@ -40,7 +40,7 @@ def observed(row: Example) -> Observation:
 
 def predicted(folder: Path, name: str, file: Path, answer: str = "") -> Path:
     """A predictions file: the right answer of every row with a target, or `answer` for the first."""
-    lines = []
+    lines: list[dict[str, str]] = []
     for row in rows(folder):
         if row.target is not None:
             text = formats[name].write(row.action, prompts.of_example(row).view)

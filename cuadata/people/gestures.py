@@ -298,6 +298,9 @@ class Gestures:
         done, begin, held = [], heard, self.open
         if held is not None and held.begin.place == heard.place and held.type in ("click", "press", "select", "type"):
             begin, self.open = held.begin, None  # what opened the list, or moved in it
+            begin.data["chain"] = heard.data.get(
+                "chain", begin.data.get("chain")
+            )  # the list, not the option under a click
         else:
             done = self.close()
         self.open = Gesture(

@@ -90,9 +90,10 @@ globalThis.cuadata.person ??= (() => {
       secret: secrets.kindOf(e),
     };
   };
-  /** The field itself where an event is inside an editable region. */
+  /** The field itself where an event is inside an editable region, and the list of an option that stands in the page. */
   const region = (e) => {
     let k = e;
+    if ($.name(k) === "option") return k.closest("select") ?? k;
     while (k.isContentEditable && flatParent(k)?.isContentEditable) k = flatParent(k);
     return k;
   };

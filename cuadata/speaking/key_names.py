@@ -246,9 +246,9 @@ FOLDED: Final[dict[str, str]] = {
     **{f"{way}arrow": f"Arrow{way.capitalize()}" for way in ("left", "right", "up", "down")},
 }
 
-#: Signs that keyboards and menus show for keys.
+#: Signs that keyboards and menus show for keys; and what models mean by Super, which is not the old key of that name.
 SIGNS: Final = _pairs(
-    "⌘:Meta ⌥:Alt ⌃:Control ⇧:Shift ⏎:Enter ↵:Enter ⌫:Backspace ⌦:Delete ⎋:Escape ⇥:Tab ←:ArrowLeft →:ArrowRight "
+    "Super:Meta ⌘:Meta ⌥:Alt ⌃:Control ⇧:Shift ⏎:Enter ↵:Enter ⌫:Backspace ⌦:Delete ⎋:Escape ⇥:Tab ←:ArrowLeft →:ArrowRight "
     "↑:ArrowUp ↓:ArrowDown"
 )
 

@@ -58,7 +58,7 @@ def _several(name: str) -> list[str | None]:
     """Keys apart by blanks or hyphens, of which some may be words of one name: `ctrl page down`, `Ctrl-C`, `<Alt>f4`."""
     words = re.sub(r"[\"'<>{}]", " ", name).split()
     if len(words) == 1:
-        words = [word for word in words[0].split("-") if word]
+        words = re.split(r"(?<=.)-(?=.)", words[0])  # a hyphen that nothing follows is the key itself, as in Ctrl--
     found: list[str | None] = []
     while words:
         pair = _guessed("".join(words[:2])) if len(words) > 1 and min(map(len, words[:2])) > 1 else None
@@ -140,6 +140,8 @@ def _openai(name: str) -> str | None:
 def _guessed(name: str) -> str | None:
     found = key_names.SIGNS.get(name) or _browser(name) or _xdotool(name) or _pyautogui(name)
     bare = re.sub(r"^(?:key\.|key_|vk_)(?=\w)", "", name.lower())  # as pynput, evdev and Windows prefix them
+    if bare.endswith("-"):  # a chord with the hyphen itself
+        return found
     return found or key_names.FOLDED.get(bare.replace("_", "").replace("-", ""))
 
 
