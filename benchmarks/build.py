@@ -9,6 +9,7 @@ included) says the same on a busy machine too, and its resident memory is sample
 from __future__ import annotations
 
 import argparse
+import contextlib
 import cProfile
 import hashlib
 import io
@@ -214,17 +215,18 @@ def measured(recordings: Path, out: Path, workers: int, configs: str) -> str:
 def _watch(pid: int, peak: list[int], done: threading.Event) -> None:
     """The largest resident memory of a process and those below it, shared pages counted once (PSS)."""
     while not done.wait(0.05):
-        peak[0] = max(peak[0], sum(_memory(p) for p in _family(pid)))
+        peak[0] = max(peak[0], sum(_memory(p) for p in family(pid)))
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """A process and all below it."""
     found = [pid]
     for one in found:
-        try:
-            children = Path(f"/proc/{one}/task/{one}/children").read_text().split()
-        except OSError:
-            continue
-        found.extend(int(child) for child in children)
+        for thread in Path(f"/proc/{one}/task").glob(
+            "*/children"
+        ):  # a process is the child of the thread that began it
+            with contextlib.suppress(OSError):
+                found.extend(map(int, thread.read_text().split()))
     return found
 
 

@@ -16,6 +16,7 @@ from cuadata.types import Image
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from PIL import Image as Pillow
 
 #: A decoded picture may have this many pixels; larger ones are refused before they are decoded.
 MAX_PIXELS = 100_000_000
@@ -38,14 +39,14 @@ def from_bytes(data: bytes, *, phash: bool = True, path: str | None = None, keep
     `keep=False` leaves the bytes out, for pictures that stay in a file. Raises BadImage.
     """
     kind, width, height = header(data)
-    pixels = rgb(data) if phash else None
+    seen = _as_seen(data) if phash else None
     return Image(
         sha256=hashlib.sha256(data).hexdigest(),
         width=width,
         height=height,
         format=kind,
-        phash="" if pixels is None else perceptual_hash(pixels),
-        colours="" if pixels is None else colours(pixels),
+        phash="" if seen is None else _hash_of(seen),
+        colours="" if seen is None else _colours_of(seen),
         path=path,
         data=data if keep else None,
     )
@@ -55,8 +56,8 @@ def with_looks(picture: Image) -> Image:
     """A picture with its perceptual hash and its colours, taken from its pixels where it has none. Raises BadImage."""
     if picture.phash and picture.colours:
         return picture
-    pixels = rgb(read(picture))
-    return dataclasses.replace(picture, phash=perceptual_hash(pixels), colours=colours(pixels))
+    seen = _as_seen(read(picture))
+    return dataclasses.replace(picture, phash=_hash_of(seen), colours=_colours_of(seen))
 
 
 def from_file(path: Path | str, *, phash: bool = True) -> Image:
@@ -165,6 +166,13 @@ def rgb(data: bytes) -> NDArray[np.uint8]:
     Raises BadImage.
     """
     import numpy as np
+
+    return np.asarray(_as_seen(data))
+
+
+def _as_seen(data: bytes) -> Pillow.Image:
+    """Decoded as a person sees it, in mode RGB."""
+    import numpy as np
     from PIL import Image as Pillow
     from PIL import ImageOps
 
@@ -176,14 +184,12 @@ def rgb(data: bytes) -> NDArray[np.uint8]:
             if opened.mode in ("I;16", "I;16B", "I;16L", "I", "F"):
                 levels = np.asarray(opened, dtype=np.float64)
                 grey = np.clip(levels / (257.0 if levels.max(initial=0) > 255 else 1.0), 0, 255).astype(np.uint8)
-                return np.repeat(grey[:, :, None], 3, axis=2)
-            if opened.mode == "RGB":
-                return np.asarray(opened)
+                return Pillow.fromarray(grey).convert("RGB")
             if opened.has_transparency_data:
                 seen = opened.convert("RGBA")
                 ground = Pillow.new("RGBA", seen.size, (255, 255, 255, 255))
-                return np.asarray(Pillow.alpha_composite(ground, seen).convert("RGB"))
-            return np.asarray(opened.convert("RGB"))
+                return Pillow.alpha_composite(ground, seen).convert("RGB")
+            return opened if opened.mode == "RGB" else opened.convert("RGB")
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
         raise BadImage(f"the picture does not decode: {error}") from error
 
@@ -201,11 +207,17 @@ def perceptual_hash(pixels: NDArray[np.uint8]) -> str:
     the constant term left out of the median (Zauner, "Implementation and Benchmarking of Perceptual Image Hash
     Functions", 2010).
     """
+    from PIL import Image as Pillow
+
+    return _hash_of(Pillow.fromarray(pixels))
+
+
+def _hash_of(seen: Pillow.Image) -> str:
     import numpy as np
     from PIL import Image as Pillow
     from scipy.fft import dctn
 
-    small = Pillow.fromarray(pixels).convert("L").resize((32, 32), Pillow.Resampling.BOX)
+    small = seen.convert("L").resize((32, 32), Pillow.Resampling.BOX)
     terms: Any = dctn(np.asarray(small, dtype=np.float64), norm="ortho")
     low = terms[:8, :8].ravel()
     # Rounded, so that a picture of one colour gives the same hash whatever the last digit of its zero terms.
@@ -220,12 +232,22 @@ def colours(pixels: NDArray[np.uint8]) -> str:
     A hash of 64 bits sees the rough pattern only, and all flat pictures have one. Large pictures are sampled at every n-th
     pixel, about 16,000 in all.
     """
+    from PIL import Image as Pillow
+
+    return _colours_of(Pillow.fromarray(pixels))
+
+
+def _colours_of(seen: Pillow.Image) -> str:
     import base64
 
     from PIL import Image as Pillow
 
-    step = max(1, round((pixels.shape[0] * pixels.shape[1] / 16384) ** 0.5))
-    sampled = Pillow.fromarray(pixels[step // 2 :: step, step // 2 :: step].copy())
+    step = max(1, round((seen.width * seen.height / 16384) ** 0.5))
+    first = step // 2
+    size = len(range(first, seen.width, step)), len(range(first, seen.height, step))
+    # The middle of each pixel of the small picture falls on that of a pixel of the large one.
+    move = first + (1 - step) / 2
+    sampled = seen.transform(size, Pillow.Transform.AFFINE, (step, 0, move, 0, step, move), Pillow.Resampling.NEAREST)
     return base64.b64encode(sampled.resize((8, 8), Pillow.Resampling.BOX).tobytes()).decode()
 
 

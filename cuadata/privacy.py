@@ -106,6 +106,9 @@ _RANDOM_BYTES: Final = bytes(97 if n < 128 and (chr(n).isalnum() or chr(n) in "_
 _KEY_BYTES: Final = bytes(97 if n >= 128 or chr(n).isalnum() or chr(n) in "_+/=.-" else 32 for n in range(256))
 _HEAD_BYTES: Final = bytes(65 if 65 <= n <= 90 else 48 if 48 <= n <= 57 else 32 for n in range(256))
 _PHONE_BYTES: Final = bytes(48 if 48 <= n <= 57 else 45 if chr(n) in " .-" else 32 for n in range(256))
+_KINDS: Final = bytes(
+    48 if 48 <= n <= 57 else 65 if 65 <= n <= 90 else 97 if 97 <= n <= 122 else 32 for n in range(256)
+)
 _RANDOM_RUN: Final = re.compile(r"[A-Za-z0-9_+-]{28,}")
 #: Digits beyond ASCII, and the letters beyond it that patterns take for `i`, `k` and `s`.
 _BEYOND_ASCII: Final = re.compile("(?![0-9])\\d|[\u0130\u0131\u017f\u212a]")
@@ -256,8 +259,9 @@ def _is_random(text: str) -> bool:
 
 
 def _make(text: str) -> tuple[int, int, int]:
-    """How many digits, capitals and small letters a text has."""
-    return sum(map(str.isdigit, text)), sum(map(str.isupper, text)), sum(map(str.islower, text))
+    """How many digits, capitals and small letters a text of ASCII has."""
+    kinds = text.encode("ascii").translate(_KINDS)
+    return kinds.count(b"0"), kinds.count(b"A"), kinds.count(b"a")
 
 
 def entropy(text: str) -> float:

@@ -70,7 +70,7 @@ def _before(
     across: float, breadth: float, other_across: float, other_breadth: float,
 ) -> float:  # fmt: skip
     """The lesser of two margins: the gap along, as a share of the smaller extent, and what is shared across beyond half."""
-    # `shared` and `min` are written out: every rival of every row comes through here, and calls cost more than sums.
+    # `shared` is written out: every rival of every row comes through here, and a call costs more than its sums.
     beyond = (other - start - extent) / (min(other_extent, extent))
     end, other_end = across + breadth, other_across + other_breadth
     common = (min(other_end, end)) - (max(other_across, across))

@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuadata import rows, schema
+from cuadata import rows, schema, types
 from cuadata.building import batches
 from cuadata.building.batches import Packed
-from cuadata.types import Action
 
 RECORDINGS = Path(__file__).resolve().parent.parent / "examples" / "recordings"
-KINDS = [rows.Target, rows.TaskRow, rows.Verdict, Action]
+KINDS = [rows.Target, rows.TaskRow, rows.Verdict, types.Action]
 
 
 def row(**changes: Any) -> rows.Rejected:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import build_trajectories as made
+import numpy as np
 import pytest
 from PIL import Image as Pillow
 
@@ -89,3 +92,16 @@ def test_the_key_is_of_picture_instruction_action_and_target() -> None:
     ]
     keys = {duplicates.key(other) for other in others}
     assert len(keys) == len(others) and duplicates.key(one) not in keys
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1024, 768), (1366, 768), (1, 1), (7, 3), (641, 13), (2000, 2)])
+def test_a_picture_looks_the_same_from_its_bytes_and_from_its_pixels(size: tuple[int, int]) -> None:
+    chance = random.Random(size[0])
+    noise = Pillow.frombytes("RGB", size, chance.randbytes(3 * size[0] * size[1]))
+    out = io.BytesIO()
+    noise.save(out, "PNG")
+    held, pixels = image.from_bytes(out.getvalue()), np.asarray(noise)
+    assert (held.phash, held.colours) == (image.perceptual_hash(pixels), image.colours(pixels))
+    step = max(1, round((size[0] * size[1] / 16384) ** 0.5))  # every n-th pixel, from half of n on
+    sampled = Pillow.fromarray(pixels[step // 2 :: step, step // 2 :: step].copy())
+    assert base64.b64decode(held.colours) == sampled.resize((8, 8), Pillow.Resampling.BOX).tobytes()

@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Expired
 from typing import Any, TypeVar
 
@@ -27,7 +28,14 @@ class Loop:
 
     def run(self, work: Coroutine[Any, Any, T], limit: float) -> T:
         """The coroutine's result; Stuck after `limit` seconds, and the coroutine is cancelled."""
-        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        return self.wait(self.start(work), limit)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin with a coroutine; `wait` gives its result."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def wait(self, future: Future[T], limit: float) -> T:
+        """The result of what was begun; Stuck after `limit` further seconds, and the coroutine is cancelled."""
         try:
             return future.result(limit)
         except Expired:

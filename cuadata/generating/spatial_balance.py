@@ -23,37 +23,53 @@ class Seen(NamedTuple):
     answer: Annotated[int, "position of the target"]
 
 
-Score = Callable[[Seen, int], float]
+Scores = list[float]
 
 
-def _to_reference(seen: Seen, place: int) -> float:
-    return min((relations.gap(seen.boxes[place], one) for one in seen.references), default=0.0)
+def _to_reference(seen: Seen) -> Scores:
+    return [min((relations.gap(box, one) for one in seen.references), default=0.0) for box in seen.boxes]
 
 
-def _from_middle(seen: Seen, place: int) -> float:
-    middle = seen.boxes[place].center
-    return abs(middle.x - seen.viewport.width / 2) + abs(middle.y - seen.viewport.height / 2)
+def _to_middle(seen: Seen) -> Scores:
+    x, y = seen.viewport.width / 2, seen.viewport.height / 2
+    middles = [box.center for box in seen.boxes]
+    return [abs(middle.x - x) + abs(middle.y - y) for middle in middles]
 
 
-def _like_reference(seen: Seen, place: int) -> float:
+def _areas(seen: Seen) -> Scores:
+    return [box.area for box in seen.boxes]
+
+
+def _by_name(seen: Seen) -> Scores:
+    ordered = sorted(seen.names)
+    return [ordered.index(name) for name in seen.names]
+
+
+def _like_reference(seen: Seen) -> Scores:
     """Words, a shape's colour among them, that candidate and reference share."""
-    own = set(seen.names[place].split())
-    return float(sum(len(own.intersection(name.split())) for name in seen.reference_names))
+    theirs = [name.split() for name in seen.reference_names]
+    return [
+        float(sum(len(own.intersection(words)) for words in theirs)) for own in map(set, map(str.split, seen.names))
+    ]
 
 
-#: Predictor -> the candidate with the highest score is guessed; equal ones share the guess.
-PREDICTORS: Final[dict[str, Score]] = {
-    "order: first": lambda seen, place: -place,
-    "order: last": lambda seen, place: place,
-    "position: topmost": lambda seen, place: -seen.boxes[place].y,
-    "position: lowest": lambda seen, place: seen.boxes[place].bottom,
-    "position: leftmost": lambda seen, place: -seen.boxes[place].x,
-    "position: rightmost": lambda seen, place: seen.boxes[place].right,
-    "position: most central": lambda seen, place: -_from_middle(seen, place),
-    "size: largest": lambda seen, place: seen.boxes[place].area,
-    "size: smallest": lambda seen, place: -seen.boxes[place].area,
-    "colour: first by name": lambda seen, place: -sorted(seen.names).index(seen.names[place]),
-    "reference: nearest to it": lambda seen, place: -_to_reference(seen, place),
+def _least(score: Callable[[Seen], Scores]) -> Callable[[Seen], Scores]:
+    return lambda seen: [-one for one in score(seen)]
+
+
+#: Predictor -> a score of every candidate; that with the highest is guessed, and equal ones share the guess.
+PREDICTORS: Final[dict[str, Callable[[Seen], Scores]]] = {
+    "order: first": lambda seen: [-place for place in range(len(seen.boxes))],
+    "order: last": lambda seen: list(range(len(seen.boxes))),
+    "position: topmost": lambda seen: [-box.y for box in seen.boxes],
+    "position: lowest": lambda seen: [box.bottom for box in seen.boxes],
+    "position: leftmost": lambda seen: [-box.x for box in seen.boxes],
+    "position: rightmost": lambda seen: [box.right for box in seen.boxes],
+    "position: most central": _least(_to_middle),
+    "size: largest": _areas,
+    "size: smallest": _least(_areas),
+    "colour: first by name": _least(_by_name),
+    "reference: nearest to it": _least(_to_reference),
     "reference: farthest from it": _to_reference,
     "reference: most like it": _like_reference,
 }
@@ -66,10 +82,10 @@ _PULLS: Final = tuple(6.0 if name.startswith("reference") else 1.0 for name in P
 
 def hits(seen: Seen) -> Hits:
     """How far each of `PREDICTORS` is above chance on one question: its share of the target less 1 / candidates."""
-    chance, places = 1 / len(seen.boxes), range(len(seen.boxes))
+    chance = 1 / len(seen.boxes)
     found = []
     for score in PREDICTORS.values():
-        scores = [score(seen, place) for place in places]
+        scores = score(seen)
         best = max(scores)
         found.append((1 / scores.count(best) if scores[seen.answer] == best else 0.0) - chance)
     return tuple(found)

@@ -7,10 +7,13 @@ page on which the two differ is an error.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import functools
 import json
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -64,21 +67,34 @@ class Looker:
         self._session: Any = None
         self._shape: tuple[Size, float] | None = None
         self._fonts = ""
+        self._turn = asyncio.Lock()
 
     def look(self, task: Task, *, viewport: Size | None = None, ratio: float = 1.0) -> Look:
         """Render a task's page and measure it, in the task's viewport or another one."""
+        return self.begin(task, viewport=viewport, ratio=ratio)()
+
+    def begin(self, task: Task, *, viewport: Size | None = None, ratio: float = 1.0) -> Callable[[], Look]:
+        """Begin to, and give what waits for the look: the browser works meanwhile, on one page after the other."""
         shape = (viewport or task.viewport, ratio)
+        begun = engine.engine()[0].start(self._in_turn(task, shape))
+        return lambda: self._finish(begun, task, shape)
+
+    def _finish(self, begun: Future[Look], task: Task, shape: tuple[Size, float]) -> Look:
         loop = engine.engine()[0]
         try:
-            return loop.run(self._look(task, shape), LIMIT)
+            return loop.wait(begun, LIMIT)
         except Exception as error:  # noqa: BLE001
             # A dead browser and a page that hangs look alike from here: one more try on a new page.
             self.close()
             try:
-                return loop.run(self._look(task, shape), 2 * LIMIT)
+                return loop.run(self._in_turn(task, shape), 2 * LIMIT)
             except Exception as again:
                 self.close()
                 raise DataError(f"it was not rendered: {again} (first try: {error})", place=task.id) from again
+
+    async def _in_turn(self, task: Task, shape: tuple[Size, float]) -> Look:
+        async with self._turn:
+            return await self._look(task, shape)
 
     async def _look(self, task: Task, shape: tuple[Size, float]) -> Look:
         head, fonts, html = _without_fonts(task.html or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
@@ -10,7 +11,7 @@ from typing import Any, Final
 from cuadata.generating import spatial_again, spatial_blocks, spatial_pairs, spatial_render, spatial_rows, spatial_truth
 from cuadata.generating.spatial_balance import hits
 from cuadata.generating.spatial_blocks import MOST_PAGES, Block, Job
-from cuadata.generating.spatial_choosing import Chooser, seen
+from cuadata.generating.spatial_choosing import PLACES, Chooser, seen
 from cuadata.generating.spatial_render import Page
 from cuadata.generating.spatial_rows import Pairing
 from cuadata.generating.spatial_truth import Question
@@ -21,6 +22,8 @@ _NAMED: Final = 2
 #: Renderings of one page in which a target is missing, at most; share of pages whose reference is moved.
 _WITHOUT: Final = 3
 _MOVED: Final = 0.25
+#: Rows that come of one page, at most: by name, by place, each of these without its answer, one with its reference moved.
+_ROWS_A_PAGE: Final = _NAMED + 2 * PLACES + 1
 
 
 def make(job: Job) -> int:
@@ -38,6 +41,7 @@ class _Maker:
     pairs: list[Pair] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     browser: str = ""
+    coming: Callable[[], Page] | None = None  #: the next page, where it is sure to be wanted and was begun with
 
     @property
     def rows(self) -> list[Grounding]:
@@ -53,7 +57,7 @@ class _Maker:
         """Pages until there are enough rows, or too many pages."""
         renders = spatial_render.count()
         while len(self.rows) < self.job.rows and self.counts["pages"] < MOST_PAGES:
-            self._page(*self.job.page(self.counts["pages"]))
+            self._page(self._next())
             self.counts["pages"] += 1
         self.counts["short"] = self.job.rows - len(self.rows)
         self.counts["renders"] = spatial_render.count() - renders
@@ -62,10 +66,21 @@ class _Maker:
             counts=dict(sorted(self.counts.items())), browser=self.browser,
         )  # fmt: skip
 
-    def _page(self, family: str, seed: int, axes: dict[str, Any]) -> None:
-        page = spatial_render.show(family, seed, {**axes, "viewport": self.job.viewport})
+    def _next(self) -> Page:
+        """The next page; the browser begins with the one after it where that will be wanted, whatever comes of this one."""
+        place = self.counts["pages"]
+        page = (self.coming or self._begin(place))()
+        more = self.job.rows - len(self.rows) > _ROWS_A_PAGE and place + 1 < MOST_PAGES
+        self.coming = self._begin(place + 1) if more else None
+        return page
+
+    def _begin(self, place: int) -> Callable[[], Page]:
+        family, seed, axes = self.job.page(place)
+        return spatial_render.begin(family, seed, {**axes, "viewport": self.job.viewport})
+
+    def _page(self, page: Page) -> None:
         self.browser = page.browser
-        rng = Random(f"spatial/questions/{family}/{seed}")
+        rng = Random(f"spatial/questions/{page.task.family}/{page.task.seed}")
         before = len(self.rows)
         self.chooser.choose(page, rng, named=_NAMED)
         if not self.asked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
@@ -67,12 +67,27 @@ def show(
     ratio: float = 1.0,
 ) -> Page:  # fmt: skip
     """Make a family's page and measure it, in its own viewport or another one. DataError where it is not rendered."""
+    return begin(family, seed, options, variant=variant, viewport=viewport, ratio=ratio)()
+
+
+def begin(
+    family: str, seed: int, options: Mapping[str, Any], *, variant: str = "", viewport: Size | None = None,
+    ratio: float = 1.0,
+) -> Callable[[], Page]:  # fmt: skip
+    """Begin to, and give what waits for the page: what is done meanwhile costs no time of the browser's."""
     make: Any = families[family]
     task: Task = make(seed, **options)
     looker = _looker((viewport or task.viewport, ratio))
-    look = looker.look(task, viewport=viewport, ratio=ratio)
-    _shown[os.getpid()] += 1
-    return Page(task=task, look=look, scene=Scene(look), browser=looker.browser, options=options, variant=variant)
+    coming = looker.begin(task, viewport=viewport, ratio=ratio)
+
+    def shown() -> Page:
+        look = coming()
+        _shown[os.getpid()] += 1
+        return Page(
+            task=task, look=look, scene=Scene(look), browser=looker.browser, options=options, variant=variant
+        )  # fmt: skip
+
+    return shown
 
 
 def again(

@@ -193,13 +193,12 @@ def _ratio(ratio: float) -> str:
 def judged(row: Grounding, page: Page, gates: Sequence[Chosen]) -> Rejected | None:
     """What the gates have against a row: None where nothing."""
     candidate = Candidate(example=row, observation=page.look.observation)
-    for gate in gates:
-        verdict = gate(candidate)
-        if gating.against((verdict,), "grounding") is not None:
-            return Rejected(
-                id=row.id, trajectory_id=row.trajectory_id, step_index=0, gate=verdict.gate, keep=verdict.keep,
-                reason=verdict.reason or "", evidence=verdict.evidence, instruction=row.instruction,
-                action=row.action, target=row.target, viewport_width=row.viewport_width,
-                viewport_height=row.viewport_height, place=page.task.id,
-            )  # fmt: skip
-    return None
+    verdict = gating.against(gating.verdicts(candidate, gates), "grounding")
+    if verdict is None:
+        return None
+    return Rejected(
+        id=row.id, trajectory_id=row.trajectory_id, step_index=0, gate=verdict.gate, keep=verdict.keep,
+        reason=verdict.reason or "", evidence=verdict.evidence, instruction=row.instruction,
+        action=row.action, target=row.target, viewport_width=row.viewport_width,
+        viewport_height=row.viewport_height, place=page.task.id,
+    )  # fmt: skip

@@ -256,7 +256,7 @@ def _drawn(kind: str, scene: Scene, target: Element, rng: Random) -> Drawn | Non
 
 def _holds(relation: Relation, target: Element, *references: Element) -> bool:
     rule: Any = relation_rules.PAIRS.get(relation, relation_rules.between)
-    return bool(rule(box(target), *map(box, references)) >= 0)
+    return bool(rule(target.bbox, *[one.bbox for one in references]) >= 0)
 
 
 def _composed(target: Element, others: Sequence[Element], rng: Random) -> Drawn | None:
