@@ -83,7 +83,11 @@ def distance(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uin
     """Largest difference of a channel, per pixel, levels 0 to 255."""
     import numpy as np
 
-    largest: NDArray[np.uint8] = (np.maximum(one, other) - np.minimum(one, other)).max(axis=2)
+    apart = np.maximum(one, other)
+    apart -= np.minimum(one, other)
+    # A reduction over the last axis, which is three long, takes ten times as long.
+    largest: NDArray[np.uint8] = np.maximum(apart[:, :, 0], apart[:, :, 1])
+    np.maximum(largest, apart[:, :, 2], out=largest)
     return largest
 
 

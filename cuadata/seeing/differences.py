@@ -111,7 +111,10 @@ def _dialogs(before: Observation, after: Observation) -> Iterator[Difference]:
 
 
 def _elements(before: Observation, after: Observation) -> Iterator[Difference]:
-    pairs, gone, new = match(before.elements, after.elements)
+    # An element that is as it was is the same object in both.
+    same = {id(e) for e in before.elements} & {id(e) for e in after.elements}
+    left, right = ([e for e in seen.elements if id(e) not in same] for seen in (before, after))
+    pairs, gone, new = match(left, right)
     for one, other in pairs:
         yield from _changes(one, other)
     for element in gone:

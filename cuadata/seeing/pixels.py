@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK, _CHROMA_BLOCK = 8, 16
+#: What red, green and blue are of brightness (ITU-T T.871).
+_LUMA = (0.299, 0.587, 0.114)
 #: Share of the tiles with something on them that must differ before the differences can be a codec's.
 _SPREAD = 0.75
 #: A codec's noise holds at most this share of the energy of what the picture holds; at JPEG quality 30 it is 0.06.
@@ -112,16 +114,24 @@ def _windows(
     before: Any, after: Any, crop: ssim.Crop, apart: Any, limits: Thresholds, found: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """Lowest SSIM and largest shift; sets in `found`, of the crop grown by the radius, the windows beyond a limit."""
+    import numpy as np
+
     size = before.shape[:2]
     frame = crop.grown(ssim.RADIUS, *size)
-    lowest, largest = 1.0, 0.0
+    lowest, largest = 1.0, 0
+    far = limits.shift * ssim.WINDOW**2
     for part in ssim.crops(apart > 0, crop):
         for middle, values, shifts in ssim.local(before, after, part):
-            lowest = min(lowest, float(values.min()))
-            largest = max(largest, float(abs(shifts).max()))
+            worst, most = values[0], abs(shifts[0])
+            for channel in range(1, len(values)):
+                np.minimum(worst, values[channel], out=worst)
+                np.maximum(most, abs(shifts[channel]), out=most)
+            lowest = min(lowest, float(worst.min()))
+            largest = max(largest, int(most.max()))
             here = middle.within(frame).of(found)
-            here |= ((values < limits.similarity) | (abs(shifts) > limits.shift)).any(axis=0)
-    return lowest, largest
+            here |= worst < limits.similarity
+            here |= most > far
+    return lowest, largest / ssim.WINDOW**2
 
 
 def _blocks(before: Any, after: Any, crop: ssim.Crop, limit: float) -> tuple[float, NDArray[np.bool_]]:
@@ -130,32 +140,27 @@ def _blocks(before: Any, after: Any, crop: ssim.Crop, limit: float) -> tuple[flo
 
     size = before.shape[:2]
     wide = crop.aligned(_CHROMA_BLOCK, *size)
-    difference = wide.of(after).astype(np.float32) - wide.of(before)
-    red, green, blue = (difference[:, :, channel] for channel in range(3))
-    # Brightness and chroma as JPEG has them (ITU-T T.871).
-    luma = 0.299 * red + 0.587 * green + 0.114 * blue
+    # Brightness and chroma as JPEG has them (ITU-T T.871) are sums of channels, and so are their means.
+    apart = np.subtract(wide.of(after), wide.of(before), dtype=np.int16)
+    fine = _by_tile(np.add, apart, _BLOCK).astype(np.float64)
+    coarse = _by_tile(np.add, fine, _CHROMA_BLOCK // _BLOCK)
+    height, width = apart.shape[:2]
+    red, green, blue = (coarse[:, :, channel] / _counts(height, width, _CHROMA_BLOCK) for channel in range(3))
+    luma = _LUMA[0] * red + _LUMA[1] * green + _LUMA[2] * blue
     means = [
-        (_block_means(luma, _BLOCK), _BLOCK),
-        (_block_means(0.564 * (blue - luma), _CHROMA_BLOCK), _CHROMA_BLOCK),
-        (_block_means(0.713 * (red - luma), _CHROMA_BLOCK), _CHROMA_BLOCK),
+        (np.abs(fine @ np.array(_LUMA)) / _counts(height, width, _BLOCK), _BLOCK),
+        (np.abs(0.564 * (blue - luma)), _CHROMA_BLOCK),
+        (np.abs(0.713 * (red - luma)), _CHROMA_BLOCK),
     ]
     largest = max(float(values.max()) for values, _ in means)
-    flags = np.zeros(luma.shape, bool)
+    flags = np.zeros((height, width), bool)
     for values, side in means:
         if (values > limit).any():
-            flags |= ssim.pixels_of(values > limit, side, *luma.shape)
+            flags |= ssim.pixels_of(values > limit, side, height, width)
     frame = crop.grown(ssim.RADIUS, *size)
     found = np.zeros((frame.bottom - frame.top, frame.right - frame.left), bool)
     crop.within(frame).of(found)[...] = crop.within(wide).of(flags)
     return largest, found
-
-
-def _block_means(values: NDArray[Any], side: int) -> NDArray[Any]:
-    """Absolute mean of every block of `side` px; blocks cut by the edge are means of what is there."""
-    import numpy as np
-
-    means: NDArray[Any] = np.abs(_by_tile(np.add, values, side) / _counts(values, side))
-    return means
 
 
 def _by_tile(reduce: np.ufunc, values: NDArray[Any], side: int) -> NDArray[Any]:
@@ -173,11 +178,11 @@ def _fold(reduce: np.ufunc, values: NDArray[Any], side: int) -> NDArray[Any]:
     return folded
 
 
-def _counts(values: NDArray[Any], side: int) -> NDArray[Any]:
-    """Pixels in every tile of `side` px."""
+def _counts(height: int, width: int, side: int) -> NDArray[Any]:
+    """Pixels in every tile of `side` px of a picture of that size."""
     import numpy as np
 
-    down, across = (np.minimum(side, extent - np.arange(0, extent, side)) for extent in values.shape[:2])
+    down, across = (np.minimum(side, extent - np.arange(0, extent, side)) for extent in (height, width))
     counts: NDArray[Any] = np.outer(down, across)
     return counts
 
@@ -228,7 +233,7 @@ def _energy(pixels: NDArray[Any]) -> float:
     """What a picture holds: its squared distance from the means of its tiles, so that large flat parts hold nothing."""
     import numpy as np
 
-    sums, counts = _by_tile(np.add, pixels, TILE), _counts(pixels, TILE)
+    sums, counts = _by_tile(np.add, pixels, TILE), _counts(*pixels.shape[:2], TILE)
     return float(np.square(pixels).sum() - (np.square(sums) / counts[:, :, None]).sum())
 
 

@@ -159,15 +159,13 @@ def pixels_of(tiles: NDArray[np.bool_], side: int, height: int, width: int) -> N
 def local(before: NDArray[np.uint8], after: NDArray[np.uint8], crop: Crop) -> Iterator[tuple[Crop, Any, Any]]:
     """SSIM and mean difference of every window that touches a crop, a strip of rows at a time, from the top.
 
-    Yields the crop of the windows' middle pixels, their SSIM (-1 to 1), and the difference of the two window means
-    (levels, signed), both float64 of shape (channels, rows, columns), with one channel for all three where both pictures
-    are grey. Pictures of any size are allowed: at the edge a window is mirrored as in scikit-image's full map.
+    Yields the crop of the windows' middle pixels, their SSIM (-1 to 1), float64, and the difference of the two window sums
+    (levels times the pixels of a window, signed), int32, both of shape (channels, rows, columns). A channel that is the same
+    as another in both pictures is left out: of grey ones there is one. Pictures of any size are allowed: at the edge a window is mirrored as in scikit-image's full map.
     """
     height, width = before.shape[:2]
     middle = crop.grown(RADIUS, height, width)
-    one, other = _mirrored(before, middle), _mirrored(after, middle)
-    if all(_is_grey(planes[:, ::_SPARSE, ::_SPARSE]) and _is_grey(planes) for planes in (one, other)):
-        one, other = one[:1], other[:1]
+    one, other = _distinct(_mirrored(before, middle), _mirrored(after, middle))
     for top in range(0, middle.bottom - middle.top, _STRIP):
         rows = slice(top, top + _STRIP + 2 * RADIUS)
         values, shift = ssim_map(one[:, rows], other[:, rows])
@@ -175,13 +173,23 @@ def local(before: NDArray[np.uint8], after: NDArray[np.uint8], crop: Crop) -> It
         yield Crop(below, below + values.shape[1], middle.left, middle.right), values, shift
 
 
-#: Every so many px are looked at first, to see that a picture has colours.
+#: Every so many px are looked at first, to see that two channels differ.
 _SPARSE = 16
 
 
-def _is_grey(planes: NDArray[np.uint8]) -> bool:
-    """Whether the three channels are the same."""
-    return bool((planes == planes[:1]).all())
+def _distinct(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The channels of two pictures without those that are, in both, the same as one before: of grey pictures one is left."""
+    kept: list[int] = []
+    for channel in range(len(one)):
+        if not any(_equal(one, channel, held) and _equal(other, channel, held) for held in kept):
+            kept.append(channel)
+    return (one, other) if len(kept) == len(one) else (one[kept], other[kept])
+
+
+def _equal(planes: NDArray[np.uint8], channel: int, other: int) -> bool:
+    here, there = planes[channel], planes[other]
+    sparse = (slice(None, None, _SPARSE), slice(None, None, _SPARSE))
+    return bool((here[sparse] == there[sparse]).all()) and bool((here == there).all())
 
 
 def _mirrored(pixels: NDArray[np.uint8], middle: Crop) -> NDArray[np.uint8]:
@@ -190,7 +198,7 @@ def _mirrored(pixels: NDArray[np.uint8], middle: Crop) -> NDArray[np.uint8]:
 
     height, width = pixels.shape[:2]
     around = middle.grown(RADIUS, height, width)
-    planes = np.moveaxis(around.of(pixels), 2, 0)
+    planes = np.ascontiguousarray(np.moveaxis(around.of(pixels), 2, 0))
     short = (
         (0, 0),
         (RADIUS - (middle.top - around.top), RADIUS - (around.bottom - middle.bottom)),
@@ -199,10 +207,10 @@ def _mirrored(pixels: NDArray[np.uint8], middle: Crop) -> NDArray[np.uint8]:
     return np.pad(planes, short, "symmetric") if any(map(any, short)) else planes
 
 
-def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[Any, Any]:
-    """SSIM of every whole window of two stacks of channels, and the difference of the window means, in levels.
+def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """SSIM of every whole window of two stacks of channels, and the difference of the window sums, in levels times pixels.
 
-    Of shape (channels, height, width); both results float64, smaller by the window less one. The sums are whole numbers and
+    Of shape (channels, height, width); both results, float64 and int32, smaller by the window less one. The sums are whole numbers and
     exact: with n = 49 px, n * sum(x y) - sum(x) sum(y) stays below 2^31, so that equal windows give exactly 1.
     """
     import numpy as np
@@ -211,21 +219,44 @@ def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[Any, Any
     x, y = one.astype(np.int32), other.astype(np.int32)
     sum_x, sum_y = _window_sums(x), _window_sums(y)
     products = sum_x * sum_y
-    squares = sum_x * sum_x + sum_y * sum_y
-    spread = (count * _window_sums(x * x + y * y) - squares).astype(np.float64)
-    together = count * _window_sums(x * y) - products
+    together = _window_sums(x * y)
+    together *= count
+    together -= products
+    np.multiply(x, x, out=x)
+    np.multiply(y, y, out=y)
+    x += y
+    spread = _window_sums(x)
+    spread *= count
+    squares = sum_x * sum_x
+    squares += sum_y * sum_y
+    spread -= squares
     sample = 1 / (count * (count - 1))
-    values = ((2 / count**2) * products + _C1) * ((2 * sample) * together + _C2)
-    values /= ((1 / count**2) * squares + _C1) * (sample * spread + _C2)
-    return values, (sum_y - sum_x) / count
+    values = _affine(products, 2 / count**2, _C1)
+    values *= _affine(together, 2 * sample, _C2)
+    below = _affine(squares, 1 / count**2, _C1)
+    below *= _affine(spread, sample, _C2)
+    values /= below
+    np.subtract(sum_y, sum_x, out=sum_y)
+    return values, sum_y
+
+
+def _affine(values: NDArray[np.int32], by: float, plus: float) -> NDArray[np.float64]:
+    """Whole numbers times a factor, and a term."""
+    import numpy as np
+
+    out = np.multiply(values, by, dtype=np.float64)
+    out += plus
+    return out
 
 
 def _window_sums(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """Sums over every whole window: seven terms as 4 + 2 + 1, so that four additions do for each axis."""
     pairs = values[:, :, :-1] + values[:, :, 1:]
-    fours = pairs[:, :, :-2] + pairs[:, :, 2:]
-    rows = fours[:, :, :-3] + pairs[:, :, 4:-1] + values[:, :, 6:]
+    rows = pairs[:, :, :-5] + pairs[:, :, 2:-3]
+    rows += pairs[:, :, 4:-1]
+    rows += values[:, :, 6:]
     pairs = rows[:, :-1] + rows[:, 1:]
-    fours = pairs[:, :-2] + pairs[:, 2:]
-    sums: NDArray[np.int32] = fours[:, :-3] + pairs[:, 4:-1] + rows[:, 6:]
+    sums: NDArray[np.int32] = pairs[:, :-5] + pairs[:, 2:-3]
+    sums += pairs[:, 4:-1]
+    sums += rows[:, 6:]
     return sums
