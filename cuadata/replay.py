@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from cuadata import browser, privacy, recording, text
 from cuadata.errors import CallError, DataError
@@ -55,9 +56,18 @@ def replay(folder: Path, address: str | Path | None = None, *, headed: bool = Fa
         raise CallError(f"{folder} does not say where it began; give the page")
     first = held.steps[0].observation
     size = Size(first.viewport.width, first.viewport.height)
-    with browser.open(
-        begin, viewport=size, device_pixel_ratio=first.device_pixel_ratio, headed=headed, dialogs="leave"
-    ) as page:
+    try:
+        opened = browser.open(
+            begin, viewport=size, device_pixel_ratio=first.device_pixel_ratio, headed=headed, dialogs="leave"
+        )
+    except ValueError as error:
+        if address is None and urlsplit(str(begin)).hostname in ("127.0.0.1", "localhost", "::1"):
+            raise CallError(
+                f"{error}; it began at a page of this machine, which is not served now: give it, as in "
+                f"`cuadata record PAGE --replay {folder}`"
+            ) from error
+        raise
+    with opened as page:
         return [_again(page, step) for step in _inputs(held)]
 
 

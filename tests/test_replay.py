@@ -11,6 +11,7 @@ import people
 import pytest
 
 from cuadata import replay
+from cuadata.errors import CallError
 
 pytestmark = pytest.mark.browser
 
@@ -21,6 +22,8 @@ def test_a_recording_is_acted_again(cases: Path, tmp_path: Path) -> None:
     with people.recorded(folder, tmp_path / "out") as (session, hands):
         hands.play(page_cases.case(folder)["do"])
         session.end("success")
+    with pytest.raises(CallError, match=r"not served now: give it, as in `cuadata record PAGE --replay .*out`"):
+        replay.replay(tmp_path / "out")
     (played,) = replay.replay(tmp_path / "out", folder / "page.html")
     assert played.holds and played.way == "locator"
     page = folder / "page.html"
