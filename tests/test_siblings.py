@@ -74,6 +74,55 @@ def test_declared_orders_and_units(numbers: list[float], convention: str, answer
     assert conventions.to_px(numbers, convention, WIDE) == answer
 
 
+@pytest.mark.parametrize(
+    ("word", "left"),
+    [
+        ("xyxy_px", {"xyxy_px"}),
+        ("XYXY_PX", {"xyxy_px"}),
+        ("xyxy-normalized", {"xyxy_unit"}),
+        ("xyxy_1000", {"xyxy_thousandths"}),
+        ("relative ltwh", {"xywh_unit"}),
+        ("xyxy_percent", {"xyxy_percent"}),
+        ("coco", {"xywh_px"}),
+        ("pascal_voc", {"xyxy_px"}),
+        ("yolo", {"cxcywh_unit"}),
+        ("xywh", {"xywh_px", "xywh_unit", "xywh_thousandths"}),
+        ("px", {"xyxy_px", "xywh_px"}),
+        ("xyxy_xywh", set()),
+        ("xyxy_furlongs", set()),
+        ("", set()),
+    ],
+)
+def test_words_of_sets_for_their_boxes(word: str, left: set[str]) -> None:
+    assert set(conventions.of_word(word)) == left
+
+
+@pytest.mark.parametrize(
+    ("boxes", "word", "answer"),
+    [
+        ([{"x": 100, "y": 100, "width": 80, "height": 60}, {"x": 500, "y": 440, "w": 139, "h": 30}], "pixels", None),
+        ([{"left": 100, "top": 100, "right": 180, "bottom": 160}, {"x1": 5, "y1": 5, "x2": 1180, "y2": 40}], "", "convention_unknown"),
+        ([{"xmin": 0.2, "ymin": 0.2, "xmax": 0.3, "ymax": 0.3}, {"xmin": 0.5, "ymin": 0.2, "xmax": 0.7, "ymax": 0.3}], "", None),
+        ([{"x": 100, "y": 100, "width": 80, "height": 60}] * 2, "coco", None),
+        ([{"x": 100, "y": 100, "width": 80, "height": 60}] * 2, "pascal_voc", None),
+        ([[100, 100, 180, 160], [20, 20, 600, 470]], "pixels", None),
+        ([[10, 10, 30, 30], [50, 50, 90, 95]], "xyxy_percent", None),
+        ([[10, 10, 30, 30], [12, 40, 60, 80]], "relative xyxy", "convention_contradicted"),
+        ([[10, 10, 30, 30], [12, 40, 60, 80]], "furlongs", "convention_unknown"),
+    ],
+)  # fmt: skip
+def test_boxes_by_name_and_in_the_words_of_sets(boxes: list[Any], word: str, answer: str | None, folder: Path) -> None:
+    rows = [
+        {"image": "a.png", "instruction": f"Click on {n}", "bbox": box, "convention": word}
+        for n, box in enumerate(boxes)
+    ]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    held = [one for made in sources["annotated"](folder / "rows.jsonl") for one in split.examples(made)]
+    assert {reason(one) for one in held} == {answer}
+    if boxes[0] == {"x": 100, "y": 100, "width": 80, "height": 60}:
+        assert held[0].example.target is not None and held[0].example.target.bbox == BBox(100, 100, 80, 60)
+
+
 # B97, B93: boxes and pictures of an imported set ------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ one row: a whole file is looked at, and where two conventions fit all of it, the
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -25,7 +26,20 @@ ORDERS: Final = {
     "yx": "a point, the row first",
 }
 #: What they count in: how much the whole side of a picture is, None for its px.
-UNITS: Final[dict[str, float | None]] = {"unit": 1.0, "px": None, "thousandths": 1000.0, "999": 999.0}
+UNITS: Final[dict[str, float | None]] = {
+    "unit": 1.0, "px": None, "thousandths": 1000.0, "999": 999.0, "percent": 100.0,
+}  # fmt: skip
+#: Other words for an order, for a unit, and for both at once, as sets and their tools use them.
+_ORDER_WORDS: Final = {
+    "ltrb": "xyxy", "x1y1x2y2": "xyxy", "tlbr": "xyxy", "corners": "xyxy", "ltwh": "xywh", "tlwh": "xywh",
+    "xcycwh": "cxcywh", "y1x1y2x2": "yxyx",
+}  # fmt: skip
+_UNIT_WORDS: Final = {
+    "pixel": "px", "pixels": "px", "abs": "px", "absolute": "px", "norm": "unit", "normalized": "unit", "normalised": "unit",
+    "rel": "unit", "relative": "unit", "fraction": "unit", "fractions": "unit", "01": "unit", "1000": "thousandths",
+    "permille": "thousandths", "100": "percent", "percentage": "percent",
+}  # fmt: skip
+_WHOLE_WORDS: Final = {"coco": "xywh_px", "voc": "xyxy_px", "pascalvoc": "xyxy_px", "yolo": "cxcywh_unit"}
 #: Those that a file of boxes without a word may be in; of the rare orders a file has to say so.
 BOXES: Final = tuple(f"{order}_{unit}" for order in ("xyxy", "xywh") for unit in ("unit", "px", "thousandths"))
 POINTS: Final = ("xy_unit", "xy_px", "xy_thousandths")
@@ -41,6 +55,25 @@ class Decision:
     reason: Annotated[str | None, "convention_unknown or convention_contradicted; None where it is known"] = None
     misfits: Annotated[dict[str, int], "rows that each convention cannot hold"]
     first: Annotated[dict[str, int | None], "position of the first row that it cannot hold; None where it holds all"]
+
+
+def of_word(word: str) -> tuple[str, ...]:
+    """The conventions that a set's own word for its boxes leaves open: one, several where it names an order or a unit
+    alone, none where it is unknown. `XYXY_normalized` is xyxy_unit, `coco` xywh_px, `ltrb` an order in any unit.
+    """
+    if known(word):
+        return (word,)
+    parts = [part for part in re.split(r"[^a-z0-9]+", word.lower()) if part]
+    whole = "".join(parts)
+    if whole in _WHOLE_WORDS:
+        return (_WHOLE_WORDS[whole],)
+    orders = [found for part in parts if (found := _ORDER_WORDS.get(part, part)) in ORDERS]
+    units = [found for part in parts if (found := _UNIT_WORDS.get(part, part)) in UNITS]
+    if not parts or len(orders) > 1 or len(units) > 1 or len(orders) + len(units) != len(parts):
+        return ()
+    return tuple(
+        f"{order}_{unit}" for order in orders or ("xyxy", "xywh") for unit in units or ("unit", "px", "thousandths")
+    )
 
 
 def known(convention: str) -> bool:

@@ -76,15 +76,17 @@ def _row(folder: Path, place: str, record: dict[str, Any], convention: str | Non
     stated = _size(record)
     found = importing.picture(folder, _first(record, _PICTURES), stated)
     size = Size(found.width, found.height) if isinstance(found, Image) else stated
-    box = _numbers(_first(record, _BOXES), 4)
+    word = str(_first(record, _CONVENTIONS) or convention or "")
+    held = _first(record, _BOXES)
+    box = _by_name(held, word) if isinstance(held, Mapping) else _numbers(held, 4)
     return _Row(
         place=place,
         record=record,
-        word=str(_first(record, _CONVENTIONS) or convention or ""),
+        word=word,
         image=found,
         size=size,
         box=box,
-        point=_numbers(_first(record, _POINTS), 2),
+        point=_pair(_first(record, _POINTS)),
     )
 
 
@@ -96,6 +98,29 @@ def _size(record: Mapping[str, Any]) -> Size | None:
     if numbers is None or not all(number >= 1 and number == int(number) for number in numbers):
         return None
     return Size(int(numbers[0]), int(numbers[1]))
+
+
+def _by_name(box: Mapping[str, Any], word: str) -> list[float] | None:
+    """The four numbers of a box that names its sides: its corners, or corner and size where the word says that order."""
+    sized = any(one.startswith("xywh") for one in conventions.of_word(word)) and bool(word)
+    for corner, names in (
+        (("x", "y"), ("width", "height")),
+        (("left", "top"), ("width", "height")),
+        (("x", "y"), ("w", "h")),
+    ):
+        if (numbers := _numbers([box.get(name, "") for name in (*corner, *names)], 4)) is not None:
+            x, y, width, height = numbers
+            return numbers if sized else [x, y, x + width, y + height]
+    for names in (("x1", "y1", "x2", "y2"), ("left", "top", "right", "bottom"), ("xmin", "ymin", "xmax", "ymax")):
+        if (numbers := _numbers([box.get(name, "") for name in names], 4)) is not None:
+            left, top, right, bottom = numbers
+            return [left, top, right - left, bottom - top] if sized else numbers
+    return None
+
+
+def _pair(value: Any) -> list[float] | None:
+    """A point as a list of two numbers, or by name."""
+    return _numbers([value.get("x", ""), value.get("y", "")] if isinstance(value, Mapping) else value, 2)
 
 
 def _numbers(value: Any, count: int) -> list[float] | None:
@@ -116,16 +141,29 @@ def _decided(rows: Sequence[_Row]) -> Iterator[tuple[_Row, Decision | None, Deci
         points = [(row.point, row.size) for row in own]
         found[word] = (
             _decide(boxes, word, _hinted(own)),
-            _decide(points, word and f"xy_{word.partition('_')[2]}", None),
+            _decide(points, _of_points(word), None),
         )
     for row in rows:
         yield row, *found[row.word]
+
+
+def _of_points(word: str) -> str:
+    """What a word for boxes says of points: their unit alone, where it says one."""
+    if not word:
+        return ""
+    units = {one.partition("_")[2] for one in conventions.of_word(word)}
+    if not units:
+        return word  # unknown, and said to be
+    return f"xy_{units.pop()}" if len(units) == 1 else ""
 
 
 def _hinted(rows: Sequence[_Row]) -> list[str] | None:
     """Conventions that the column's own name leaves: `bbox_xywh` says the order, `bbox_px` the unit."""
     names = {name for row in rows for name in _BOXES if row.record.get(name) is not None}
     words = {word for name in names for word in name.split("_")[1:]} if len(names) == 1 else set()
+    named = [isinstance(_first(row.record, _BOXES), Mapping) for row in rows if row.box is not None]
+    if named and all(named):  # boxes that name their sides were made corners
+        words = (words - {"xywh"}) | {"xyxy"}
     orders = words & {"xyxy", "xywh"} or {"xyxy", "xywh"}
     units = words & {"px", "unit"} or {"px", "unit", "thousandths"}
     return [one for one in conventions.BOXES if one.split("_")[0] in orders and one.split("_")[1] in units]
@@ -139,11 +177,15 @@ def _decide(
     whole = [(numbers, size) for numbers, size in held if not any(map(math.isnan, numbers))]
     if not whole:
         return None
-    if declared and not conventions.known(declared):
+    left = conventions.of_word(declared) if declared else ()
+    if declared and not left:
         return Decision(convention=None, reason="convention_unknown", misfits={declared: len(whole)}, first={})
     numbers = [one for one, _ in whole]
     sizes = [one for _, one in whole]
-    if declared:
+    if len(left) > 1:  # the word leaves the order or the unit open
+        return conventions.decide(numbers, sizes, consider=left)
+    if left:
+        declared = left[0]
         # A declared convention is contradicted by unit, not by one box that sticks out.
         decision = conventions.decide(numbers, sizes, declared=declared, max_misfits=0.5)
         return decision if not _by_unit(numbers, declared) else _contradicted(decision)
