@@ -102,7 +102,10 @@ def _size(record: Mapping[str, Any]) -> Size | None:
 
 def _by_name(box: Mapping[str, Any], word: str) -> list[float] | None:
     """The four numbers of a box that names its sides: its corners, or corner and size where the word says that order."""
-    sized = any(one.startswith("xywh") for one in conventions.of_word(word)) and bool(word)
+    orders = {one.partition("_")[0] for one in conventions.of_word(word)}
+    if orders - {"xyxy", "xywh"}:
+        return None  # a middle or a row first, called x: nobody can say which of the two is meant
+    sized = orders == {"xywh"}
     for corner, names in (
         (("x", "y"), ("width", "height")),
         (("left", "top"), ("width", "height")),
@@ -111,8 +114,8 @@ def _by_name(box: Mapping[str, Any], word: str) -> list[float] | None:
         if (numbers := _numbers([box.get(name, "") for name in (*corner, *names)], 4)) is not None:
             x, y, width, height = numbers
             return numbers if sized else [x, y, x + width, y + height]
-    for names in (("x1", "y1", "x2", "y2"), ("left", "top", "right", "bottom"), ("xmin", "ymin", "xmax", "ymax")):
-        if (numbers := _numbers([box.get(name, "") for name in names], 4)) is not None:
+    for sides in (("x1", "y1", "x2", "y2"), ("left", "top", "right", "bottom"), ("xmin", "ymin", "xmax", "ymax")):
+        if (numbers := _numbers([box.get(name, "") for name in sides], 4)) is not None:
             left, top, right, bottom = numbers
             return [left, top, right - left, bottom - top] if sized else numbers
     return None
@@ -183,7 +186,7 @@ def _decide(
     numbers = [one for one, _ in whole]
     sizes = [one for _, one in whole]
     if len(left) > 1:  # the word leaves the order or the unit open
-        return conventions.decide(numbers, sizes, consider=left)
+        return conventions.decide(numbers, sizes, consider=[one for one in left if one in (consider or left)] or left)
     if left:
         declared = left[0]
         # A declared convention is contradicted by unit, not by one box that sticks out.
