@@ -131,7 +131,8 @@ def _comparison(folder: Path, result: Mapping[str, Any]) -> Pictures:
         name: (held["difference"], *held["interval"], held["mcnemar"]["p"] < 0.05)
         for name, held in _comparisons_by_name(result).items()
     }
-    title = f"{result['second']} against {result['first']}"
+    names = (result["second"], f"against {result['first']}")
+    title = (" " if sum(map(len, names)) < 60 else "\n").join(names)  # long names make the picture wider than the page
     if plots.differences(folder / "differences.png", title, lines):
         return [
             (
