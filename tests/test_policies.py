@@ -199,5 +199,7 @@ def test_pages_that_begin_at_one_time_share_one_model(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(training, "load", slowly)
     with ThreadPoolExecutor(4) as pool:
-        policies = list(pool.map(lambda _: registry.policies["transformers_model"](model, "axtree"), range(4)))
+        policies: list[Any] = list(
+            pool.map(lambda _: registry.policies["transformers_model"](model, "axtree"), range(4))
+        )
     assert loaded == [model] and len({id(policy._loaded) for policy in policies}) == 1
