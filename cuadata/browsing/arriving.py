@@ -45,7 +45,7 @@ async def hover(page: AsyncPage, point: Point | None, screenshot: bool) -> tuple
         async with asyncio.timeout(page.limit):
             await tab.page.mouse.move(point.x, point.y)
         tab.pointer = point
-        look, told = await frame.told("cuadata.arrive()", 3)
+        look, told = await frame.told(f"cuadata.arrive({point.x}, {point.y})", 3, wait=True)
         if json.dumps(json.loads(look)) == before:
             return None, tab.standing(frame, told)
         return await page.observe(screenshot=screenshot), UNKNOWN

@@ -217,9 +217,14 @@ globalThis.cuadata.quiet ??= (() => {
     left = underPointer();
     return look();
   };
-  /** As `look` and, of a page that need not be waited for, `tick`, once the pointer has come. */
-  const arrive = () => JSON.stringify([look(), stand()]);
-  const underPointer = () => watchedRoots().flatMap((root) => [...root.querySelectorAll(":hover")]);
+  /** As `look` and `tick`, once the pointer has come to a place: what lies there may learn of it only with the next frame. */
+  const arrive = async (x, y) => {
+    for (let n = 0; n < 3 && !(cuadata.paint.deepest(x, y) ?? document.documentElement).matches(HOVERED); n++) await frame();
+    return JSON.stringify([look(), stand()]);
+  };
+  const underPointer = () => watchedRoots().flatMap((root) => [...root.querySelectorAll(HOVERED)]);
+  //: In a page without a doctype `:hover` alone is for links only.
+  const HOVERED = ":not(nothing):hover";
   /**
    * What the pointer is on, or was on before, that is drawn otherwise under it by the browser or by itself: true where that may be
    * anywhere, else the controls that the browser draws, each as [what it is, is it under the pointer now, box].
