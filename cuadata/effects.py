@@ -7,17 +7,34 @@ labels = label(trajectory.steps)
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cuadata.geometry import grown, intersection
+from cuadata.image import BadImage
+from cuadata.seeing import pictures
 from cuadata.seeing.comparison import RING, compare
 from cuadata.seeing.differences import differences, focused, focused_field, match, state_difference
 from cuadata.seeing.pixels import Thresholds
 from cuadata.seeing.stillness import Settled, follow, settle
 from cuadata.splitting import recovery
-from cuadata.types import Effect, Observation, Step, StepLabel
+from cuadata.types import Effect, Image, Observation, Step, StepLabel
 
-__all__ = ["Settled", "Thresholds", "compare", "follow", "label", "same_state", "settle", "state_difference"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Settled", "Thresholds", "compare", "follow", "label", "prepare", "same_state", "settle", "state_difference",
+]  # fmt: skip
+
+
+def prepare(picture: Image) -> NDArray[np.uint8] | None:
+    """Decode a picture ahead of its comparison, (height, width, 3), read-only; None where it does not decode."""
+    with contextlib.suppress(BadImage):
+        return pictures.load(picture)
+    return None
 
 
 def label(steps: Sequence[Step], *, near: float = 4.0) -> tuple[StepLabel | None, ...]:

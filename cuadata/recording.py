@@ -17,6 +17,7 @@ from typing import Any, Self
 from cuadata import __version__, image, privacy
 from cuadata.errors import DataError
 from cuadata.recordings import ink, recording_files, recording_lines, recording_lock
+from cuadata.recordings.recording_blobs import Blobs
 from cuadata.recordings.recording_files import Ending, Header, Line
 from cuadata.recordings.recording_reader import find, read, read_all, read_header
 from cuadata.recordings.recording_versions import migrate
@@ -132,7 +133,9 @@ class Writer:
         self._stored: dict[str, Image] = {}
         self._packed: tuple[tuple[Element, ...], str] | None = None
         self._known: dict[bytes, Element] = {}
+        self._lines: dict[int, tuple[Element, bytes]] = {}
         self._new: list[Path] = []
+        self._blobs = Blobs()
         self._last: _Last | None = None
         self._steps = open(path / recording_files.STEPS, "ab", buffering=0)  # noqa: SIM115 - held until close
         self._end = self._steps.seek(0, os.SEEK_END)
@@ -161,11 +164,15 @@ class Writer:
                 elements_after=None if step.after is None else self._elements(step.after.elements, place),
             )
             text = recording_lines.to_bytes(line, place)
+            self._blobs.finish(self._new)
             if self._new:
                 recording_files.sync_folder(self.path / recording_files.BLOBS)
             start = self._append(text + b"\n")
-        except OSError as error:
-            raise recording_files.said(error, place, "the step cannot be stored") from error
+        except BaseException as error:
+            self._forget()
+            if isinstance(error, OSError):
+                raise recording_files.said(error, place, "the step cannot be stored") from error
+            raise
         self._last = _Last(start, tuple(self._new), self._last_time)
         self._count, self._last_time = step.index + 1, step.time
 
@@ -261,6 +268,7 @@ class Writer:
         if not self._open:
             return
         self._open = False
+        self._blobs.close()
         ending = Ending(outcome=outcome, instruction=instruction, notes=notes, steps=self._count)
         try:
             self._steps.close()
@@ -323,7 +331,7 @@ class Writer:
                 place=place,
             )
         described = replace(found, phash=phash, colours=colours)
-        self._store(recording_files.picture_path(self.path, described, place), data)
+        self._blobs.write(recording_files.picture_path(self.path, described, place), data)
         self._stored[described.sha256] = described
         return described
 
@@ -333,19 +341,21 @@ class Writer:
             return None
         if self._packed is not None and self._packed[0] is elements:
             return self._packed[1]
-        data = recording_files.pack(elements)
+        data = recording_files.pack(elements, self._lines)
         try:
             recording_files.unpack(data, self._known)
         except ValueError as error:
             raise DataError(f"its elements cannot be stored: {error}", place=place) from error
         name = recording_files.sha256(data)
-        self._store(recording_files.elements_path(self.path, name, place), data)
+        self._blobs.write(recording_files.elements_path(self.path, name, place), data)
         self._packed = (elements, name)
         return name
 
-    def _store(self, path: Path, data: bytes) -> None:
-        if recording_files.write_once(path, data):
-            self._new.append(path)
+    def _forget(self) -> None:
+        """Take nothing for stored that a step which could not be stored was to bring."""
+        with contextlib.suppress(OSError):
+            self._blobs.finish(self._new)
+        self._stored, self._packed = {}, None
 
     def _has(self, picture: Image) -> bool:
         return recording_files.picture_path(self.path, picture, str(self.path)).exists()

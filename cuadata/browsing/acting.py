@@ -8,10 +8,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cuadata import native_lists
-from cuadata.browsing import page_input
+from cuadata.browsing import arriving, page_input
+from cuadata.browsing.arriving import Pulses, shown
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.types import Action, Effect, Element, Observation, Point, Step
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
     from cuadata.browsing.page_session import AsyncPage
     from cuadata.browsing.tab import Tab
 
-Pulses = dict[str, tuple[str, str, str]]
 POINTED = frozenset({"click", "double_click", "right_click", "hover", "drag"})
 #: Actions that need no open page.
 WITHOUT_PAGE = frozenset({"navigate", "switch_page", "wait", "reason", "done", "infeasible"})
 #: Seconds to wait for an effect of actions that rarely have a late one; to enter one of `FIELDS` is an effect by itself.
 BRIEF = {"hover": 0.3, "scroll": 0.3, "wait": 0.0, "reason": 0.0, "done": 0.0, "infeasible": 0.0, "switch_page": 0.0}
 FIELDS = frozenset({"textbox", "searchbox", "spinbutton"})
-#: Frames of a page that moves by itself: how many, and seconds between them; together longer than a clock's second.
-AMBIENT_FRAMES, AMBIENT_PAUSE = 5, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +52,54 @@ async def act(
 
     What the arrival of the pointer alone changes is no effect of a press: the effect is measured from then on.
     """
+    from cuadata import effects
+
+    tab = page.windows.held
+    if tab is not None and effect and after and screenshot:
+        # Pictures that will be compared are decoded while the rest is asked for.
+        tab.ready = effects.prepare
+    try:
+        return await _act(
+            page, action, observation=observation, after=after, screenshot=screenshot, renew=renew, effect=effect
+        )
+    finally:
+        if tab is not None:
+            tab.ready = None
+
+
+async def _act(
+    page: AsyncPage,
+    action: Action,
+    *,
+    observation: Observation | None,
+    after: bool,
+    screenshot: bool,
+    renew: bool,
+    effect: bool,
+) -> Step:
     before = await _before(page, observation, screenshot, renew)
-    if observation is not None and await _recycled(page, action, observation):
+    # What was taken last and is fresh still need not be asked about twice.
+    known = renew and page.last is not None and before is observation is page.last.observation
+    if observation is not None and not known and await _recycled(page, action, observation):
         return _refused(page, action, before)
     action = native_lists.chosen(action, before.elements)
-    aim = await aimed(page, action, before)
-    arrived = before
+    aim = await aimed(page, action, before, known=known)
+    arrived = arriving.Arrived(before, before.screenshot)
+    ambient: list[Observation] = []
+    compared = effect and after and screenshot and page.windows.held is not None
+    told = arriving.UNKNOWN
     if aim.error is None and action.type in POINTED - {"hover"}:
         came = page.tab.pointer != aim.action.point
-        renewed = await _hover(page, aim, screenshot)
+        renewed, told = await arriving.hover(page, aim.action.point, screenshot)
         if renewed is not None:
-            arrived = renewed
-        elif came and effect and after and screenshot:
-            arrived = await _repainted(page, before)
+            arrived = arriving.Arrived(renewed, renewed.screenshot)
+        elif came and compared:
+            arrived = await arriving.repainted(page, before, told)
         if renew and renewed is not None:
             before = renewed
             aim = await aimed(page, aim.action, before)
-    ambient = await _ambient(page) if aim.error is None and effect and after and screenshot else []
+    if compared and aim.error is None:
+        ambient = await arriving.ambient(page, await arriving.standing(page) if told is arriving.UNKNOWN else told)
     began, since = time.time(), time.monotonic()
     done, error, waited = aim.action, aim.error, None
     if error is None:
@@ -86,7 +115,7 @@ async def act(
         target=aim.target,
         after=seen,
         error=error,
-        effect=effect_between(arrived, seen, done, ambient, waited)
+        effect=effect_between(arrived.observation, seen, done, ambient, waited, picture=arrived.picture)
         if effect and seen is not None and error is None
         else None,
     )
@@ -127,8 +156,11 @@ async def _before(page: AsyncPage, given: Observation | None, screenshot: bool, 
     return held if await page.fresh() else await page.observe(screenshot=screenshot)
 
 
-async def aimed(page: AsyncPage, action: Action, before: Observation) -> Aim:
-    """Find what the action is aimed at. An element that is gone is an error, and never its neighbour."""
+async def aimed(page: AsyncPage, action: Action, before: Observation, *, known: bool = False) -> Aim:
+    """Find what the action is aimed at. An element that is gone is an error, and never its neighbour.
+
+    `known`: the page was just seen to be as it was observed, so that an element is there, and only its place is asked for.
+    """
     target = next((e for e in before.elements if e.id == action.element), None) if action.element is not None else None
     if page.windows.held is None and action.type not in WITHOUT_PAGE:
         return Aim(target, action, "action_failed: every page is closed")
@@ -136,6 +168,8 @@ async def aimed(page: AsyncPage, action: Action, before: Observation) -> Aim:
         return Aim(target, action, "action_failed: the page crashed")
     if action.element is None:
         return Aim(await _at(page, before, action.point), action)
+    if known and target is not None and action.point is not None:
+        return Aim(target, action)
     now = await page.tab.now(action.element)
     if now is None:
         return Aim(target, action, f"target_stale: element {action.element} is no longer on the page")
@@ -173,58 +207,19 @@ async def _at(page: AsyncPage, before: Observation, point: Point | None) -> Elem
     return next((e for e in chain if e.interactive), chain[0] if chain else None)
 
 
-async def _hover(page: AsyncPage, aim: Aim, screenshot: bool) -> Observation | None:
-    """Bring the pointer to its place; another observation where that alone changed the page."""
-    tab, point = page.tab, aim.action.point
-    if point is None or tab.pointer == point:
-        return None
-    try:
-        frame = await tab.top()
-        before = await frame.told("cuadata.look()", 3)
-        async with asyncio.timeout(page.limit):
-            await tab.page.mouse.move(point.x, point.y)
-        tab.pointer = point
-        if await frame.told("cuadata.look()", 3) == before:
-            return None
-        return await page.observe(screenshot=screenshot)
-    except (FrameGone, Stuck, TimeoutError):
-        return None
-
-
-async def _repainted(page: AsyncPage, before: Observation) -> Observation:
-    """What stands once the pointer has arrived: a new picture where only a style changed, all anew where the page did by itself."""
-    if await page.settle() is not None:
-        return before
-    shot = await page.tab.shoot(page.device_pixel_ratio, [], page.limit)
-    if shot is None or before.screenshot is None or shot.sha256 == before.screenshot.sha256:
-        return before
-    same = page.last is not None and _shown(await page.tab.pulses()) == _shown(page.last.pulses)
-    return replace(before, screenshot=shot) if same else await page.observe()
-
-
-async def _ambient(page: AsyncPage) -> list[Observation]:
-    """Observations of a page that moves by itself, taken without acting; none where it stands still."""
-    try:
-        told = await page.tab.tick(paint=False)
-    except (FrameGone, Stuck, ValueError):
-        return []
-    if not (told["restless"] or told["alive"]):
-        return []
-    frames = []
-    for _ in range(AMBIENT_FRAMES):
-        frames.append(await page.observe(settle=False))
-        await asyncio.sleep(AMBIENT_PAUSE)
-    return frames
-
-
 def effect_between(
     before: Observation,
     after: Observation,
     action: Action,
     ambient: Sequence[Observation] = (),
     waited: float | None = None,
+    *,
+    picture: Any = None,
 ) -> Effect:
-    """What changed between two observations. Another page, or one that is closed now, is an effect of its own."""
+    """What changed between two observations. Another page, or one that is closed now, is an effect of its own.
+
+    `picture`: what was seen before, where that is another picture than that of the observation.
+    """
     from cuadata import effects
 
     if [p.index for p in before.pages if p.active] != [p.index for p in after.pages if p.active]:
@@ -234,7 +229,7 @@ def effect_between(
         state = tuple(words or ["another page is active"])
         return Effect(kind="global", state=state, share=1.0, reason=f"the action led to another page: {state[0]}")
     found = effects.compare(
-        before.screenshot,
+        before.screenshot if picture is None else picture,
         after.screenshot,
         [f.screenshot for f in ambient if f.screenshot is not None],
         action.point,
@@ -256,13 +251,13 @@ async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float)
     tab = page.windows.held
     if tab is None or tab.dialog is not None or page.windows.dialogs or page.last is None or tab is not page.last.tab:
         return time.monotonic() - since
-    held, end = _shown(pulses), time.monotonic() + patience
+    held, end = shown(pulses), time.monotonic() + patience
     with contextlib.suppress(FrameGone, Stuck):
-        while _shown(await tab.pulses()) == held:
+        while shown(await tab.pulses()) == held:
             told, now = await tab.tick(), await tab.pulses()
             at_work = tab.waits_for(since) or told["busy"] or told["loading"]
             left = max(end - time.monotonic(), 0.1)
-            if _shown(now) == held and not at_work:
+            if shown(now) == held and not at_work:
                 changed = await tab.awake(now, min(left, 0.3) if told["alive"] else left)
                 return time.monotonic() - since if changed else None
             if time.monotonic() > end:
@@ -270,11 +265,6 @@ async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float)
             # An answer that came is no effect yet: a page may ask again, and again, before it shows anything.
             await asyncio.sleep(0.02)
     return time.monotonic() - since
-
-
-def _shown(pulses: Pulses) -> dict[str, tuple[str, str]]:
-    """What pulses say of the document and of scrolling: focus and transitions, as of a focus ring, come with every click."""
-    return {document: (pulse[0], pulse[2].partition("/")[2]) for document, pulse in pulses.items()}
 
 
 # --- input ------------------------------------------------------------------------------------------------------------

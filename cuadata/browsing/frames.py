@@ -142,7 +142,7 @@ class Frame:
         if not serials:
             return []
         result = await self.evaluate("cuadata.fresh()", limit, serializationOptions=NUMBERS, objectGroup=self._handles)
-        await self._let_go(limit)
+        await self.let_go(limit)
         closed: list[tuple[int, int]] = []
         numbers: list[int] = []
         for item in result.get("deepSerializedValue", {}).get("value", ()):
@@ -165,6 +165,21 @@ class Frame:
             self.handle = str(told["result"]["objectId"])
         return self.handle
 
+    async def roots(self, limit: float = 5.0) -> list[str]:
+        """Handles on the document and on the shadow roots in it, in the page's own world, until `let_go`.
+
+        Asked through handles of our world, the browser tells of our own listeners alone.
+        """
+        result = await self.evaluate(
+            "cuadata.rootsNow()", limit, serializationOptions=NUMBERS, objectGroup=self._handles
+        )
+        numbers = [int(one["value"]["backendNodeId"]) for one in result["deepSerializedValue"]["value"]]
+        asks = (
+            send(self.session, "DOM.resolveNode", limit, backendNodeId=number, objectGroup=self._handles)
+            for number in numbers
+        )
+        return [str(one["object"]["objectId"]) for one in await asyncio.gather(*asks)]
+
     async def object_of(self, node: int, limit: float = 5.0) -> str:
         """A handle on a node in our world, good for the next `call`."""
         held = await send(
@@ -184,7 +199,7 @@ class Frame:
             arguments=[{"objectId": one} for one in objects],
             returnByValue=True,
         )
-        await self._let_go(limit)
+        await self.let_go(limit)
         return answer.get("result", {}).get("value")
 
     @property
@@ -192,7 +207,7 @@ class Frame:
         """Name of this document's handles on nodes."""
         return f"{WORLD}-{self.id}"
 
-    async def _let_go(self, limit: float) -> None:
+    async def let_go(self, limit: float) -> None:
         """Give the handles on nodes back: what the browser gave one for stays in its memory when the page drops it."""
         await send(self.session, "Runtime.releaseObjectGroup", limit, objectGroup=self._handles)
 

@@ -38,7 +38,10 @@ async def settle(page: AsyncPage, since: float | None = None) -> str | None:
     tab = page.tab
     end = time.monotonic() + page.limit
     try:
-        told = await tab.tick()
+        # After an action the picture's own frame does: what comes with it is told by the look, which is taken again then.
+        told = await tab.tick(paint=since is None)
+        if since is not None and (told["alive"] or told["restless"]):
+            told = await tab.tick()
         while since is not None and tab.waits_for(since) and time.monotonic() < end:
             await asyncio.sleep(0.02)
             told["busy"] = True

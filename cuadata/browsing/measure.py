@@ -69,26 +69,32 @@ async def listeners(held: list[Measured], limit: float = 5.0, *, pierce: bool = 
     """Tell our worlds which elements have pointer listeners, as the debugger knows; the documents where that was news.
 
     One call a process tells them all, those in closed shadow roots and in frames of the same process too; without `pierce`
-    it tells those of the main document's own tree.
+    each document and each shadow root is asked about by itself.
     """
     news: list[Measured] = []
     for top in held:
         frame = top.frame
-        if frame.parent is not None and frame.parent.session is frame.session:
+        if pierce and frame.parent is not None and frame.parent.session is frame.session:
             continue
-        if all(named_as(m) == m.frame.tree_key for m in held if m.frame.session is frame.session):
+        local = [m for m in held if m.frame.session is frame.session] if pierce else [top]
+        if all(named_as(m) == m.frame.tree_key for m in local):
             continue
-        local = [m for m in held if m.frame.session is frame.session]
-        handle = await frame.root(limit)
-        told = await send(
-            frame.session, "DOMDebugger.getEventListeners", limit, objectId=handle, depth=-1, pierce=pierce
-        )
-        nodes = {int(one["backendNodeId"]) for one in told["listeners"] if one["type"] in POINTER}
+        handles = [await frame.root(limit)] if pierce else await frame.roots(limit)
+        asks = (_heard(frame, handle, limit, pierce) for handle in handles)
+        nodes = set().union(*await asyncio.gather(*asks))
+        if not pierce:
+            await frame.let_go(limit)
         for measured in local:
             if await _listen(measured.frame, nodes, limit):
                 news.append(measured)
         await _listen_unknown(local, nodes, news, limit)
     return news
+
+
+async def _heard(frame: Frame, handle: str, limit: float, pierce: bool) -> set[int]:
+    """Numbers of the nodes with pointer or key listeners under a node of the page's own world."""
+    told = await send(frame.session, "DOMDebugger.getEventListeners", limit, objectId=handle, depth=-1, pierce=pierce)
+    return {int(one["backendNodeId"]) for one in told["listeners"] if one["type"] in POINTER}
 
 
 async def _listen(frame: Frame, nodes: set[int], limit: float) -> bool:

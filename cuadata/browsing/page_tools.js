@@ -111,13 +111,16 @@ globalThis.cuadata.quiet ??= (() => {
   };
   /**
    * Waits for a frame (`paint`) and says where things stand: {pulse, busy, loading, alive: moves without telling (canvas, video),
-   * restless: changed of itself within the last seconds}.
+   * restless: changed of itself within the last seconds, glows: what may look otherwise since the pointer came, and nothing tells so}.
    */
   const tick = async (paint) => {
     watchAll(known);
     if (paint) await frame();
+    return JSON.stringify(stand());
+  };
+  const stand = () => {
     const restless = alone.some((t) => performance.now() - t < 5000);
-    return JSON.stringify({ pulse: pulse(), busy: running(), loading: loading(), alive: alive(), restless });
+    return { pulse: pulse(), busy: running(), loading: loading(), alive: alive(), restless, glows: glows() };
   };
   const alive = () => {
     for (const e of document.querySelectorAll("canvas,video")) {
@@ -208,6 +211,47 @@ globalThis.cuadata.quiet ??= (() => {
     return numbers.get(e);
   };
   const look = () => JSON.stringify([...pulse(), hovered()]);
+  let left = null; // what the pointer was on before it came where it is
+  /** As `look`, before the pointer goes elsewhere. */
+  const depart = () => {
+    left = underPointer();
+    return look();
+  };
+  /** As `look` and `tick`, once the pointer has come to a place: what lies there may learn of it only with the next frame. */
+  const arrive = async (x, y) => {
+    for (let n = 0; n < 3 && !(cuadata.paint.deepest(x, y) ?? document.documentElement).matches(HOVERED); n++) await frame();
+    return JSON.stringify([look(), stand()]);
+  };
+  const underPointer = () => watchedRoots().flatMap((root) => [...root.querySelectorAll(HOVERED)]);
+  //: In a page without a doctype `:hover` alone is for links only.
+  const HOVERED = ":not(nothing):hover";
+  /**
+   * What the pointer is on, or was on before, that is drawn otherwise under it by the browser or by itself: true where that may be
+   * anywhere, else the controls that the browser draws, each as [what it is, is it under the pointer now, box].
+   */
+  const glows = () => {
+    const now = underPointer();
+    if (left === null || document.getAnimations().length > 0 || [...left, ...now].some(movesAlone)) return true;
+    const controls = [...new Set([...left, ...now])].filter(isDrawn).map((e) => [e, $.box(e)]);
+    return controls.map(([e, r]) => [`${$.name(e)} ${e.type}`, now.includes(e), r.left, r.top, r.width, r.height]);
+  };
+  const isDrawn = (e) => {
+    const tag = $.name(e);
+    if (!/^(button|input|select|textarea)$/.test(tag)) return false;
+    const style = getComputedStyle(e);
+    // The browser draws no button to which its page gave a border.
+    return style.appearance !== "none" && !(/^(button|submit|reset)$/.test(e.type) && style.borderTopStyle !== "outset");
+  };
+  const movesAlone = (e) => {
+    const tag = $.name(e);
+    if (/^(iframe|frame|canvas|object|embed|video|audio)$/.test(tag)) return true;
+    if (/^(button|input|select|textarea)$/.test(tag)) return false;
+    const style = getComputedStyle(e);
+    const beside = e === document.documentElement ? innerWidth - e.clientWidth : e.clientWidth && e.offsetWidth - e.clientWidth;
+    const below = e === document.documentElement ? innerHeight - e.clientHeight : e.clientHeight && e.offsetHeight - e.clientHeight;
+    const px = (...names) => names.reduce((sum, name) => sum + Number.parseFloat(style[name]), 0);
+    return beside > px("borderLeftWidth", "borderRightWidth") + 1 || below > px("borderTopWidth", "borderBottomWidth") + 1; // Scroll bars.
+  };
 
   // --- what the browser tells us ---------------------------------------------------------------------------------------------
   const adopt = (root) => {
@@ -292,7 +336,7 @@ globalThis.cuadata.quiet ??= (() => {
 
   cuadata.stateFrom(() => changes);
   Object.assign(cuadata, {
-    pulse, look, at, quiet, tick, awake, hold, release, adopt, listen, listenTo, choose, paintAs, restore,
+    pulse, look, depart, arrive, at, quiet, tick, awake, hold, release, adopt, listen, listenTo, choose, paintAs, restore,
     knowRoots: (found) => {
       known = found;
       watchAll(found);

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cuadata.browsing import measure
 from cuadata.browsing.compose import Place, compose, look_through
 from cuadata.browsing.frames import Frame, FrameGone, Frames, send
+from cuadata.browsing.looks import Looks
 from cuadata.browsing.loop import Stuck
 from cuadata.image import BadImage, from_bytes
 from cuadata.types import Element, Image, Point, Size
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Page, Request
     from playwright.async_api import Dialog as OpenDialog
 
+FRAMES = frozenset({"iframe", "frame"})
 #: Requests that stay open by nature; a page that has one still stands still.
 ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "font", "manifest"})
 
@@ -58,10 +60,13 @@ class Tab:
         self.dialog: OpenDialog | None = None
         self.attended = False
         self.pointer: Point | None = None
+        self.looks = Looks()
         self.session: CDPSession | None = None
         self.frames: Frames | None = None
         self.held: list[measure.Measured] = []
         self.requests: dict[Request, float] = {}
+        #: What every picture is handed to in another thread as soon as it is there.
+        self.ready: Callable[[Image], object] | None = None
         self._number = number
         self._ready = asyncio.Lock()
         page.on("request", self._on_request)
@@ -117,13 +122,18 @@ class Tab:
         await self.enter()
         assert self.frames is not None
         notes: list[str] = []
-        frames = await self.frames.read(limit)
+        # A lone document answers in its own world or, where it left, not at all.
+        frames = [self.held[0].frame] if self._alone() else await self.frames.read(limit)
         began = time.time()
         first = [asyncio.create_task(measure.measure(f, notes, limit, hold=screenshot)) for f in frames]
         # The picture is asked for after the measuring and stands behind it in the page's queue: one moment for both.
         shot = asyncio.create_task(self._shoot_after(first[0], ratio, notes)) if screenshot else None
         try:
             held = [m for m in await asyncio.gather(*first) if m is not None]
+            if len(frames) == 1 and held and any(r["tag"] in FRAMES for r in held[0].told["elements"]):
+                frames = await self.frames.read(limit)  # One came just now.
+                more = await asyncio.gather(*(measure.measure(f, notes, limit, hold=screenshot) for f in frames[1:]))
+                held += [m for m in more if m is not None]
             if not held or held[0].frame is not frames[0]:
                 raise FrameGone(f"{self.page.url} was not measured: {'; '.join(notes)}")
             self._join(held)
@@ -140,6 +150,10 @@ class Tab:
             notes.append("the page moves by itself: picture and evidence may differ")
         self.held = held
         return self._look(held, picture, began, notes)
+
+    def _alone(self) -> bool:
+        """Whether the page is the one document that was looked at last, so that none need be asked for."""
+        return len(self.held) == 1 and len(self.page.frames) == 1 and self.held[0].frame.world is not None
 
     async def _shoot_after(self, first: asyncio.Task[Any], ratio: float, notes: list[str]) -> Image | None:
         await asyncio.wait([first])
@@ -212,10 +226,13 @@ class Tab:
             options["clip"] = {"x": 0, "y": 0, **size, **(clip or {}), "scale": ratio}
         try:
             told = await send(self.session, "Page.captureScreenshot", limit, **options)
-            return from_bytes(base64.b64decode(told["data"]), phash=False)
+            picture = from_bytes(base64.b64decode(told["data"]), phash=False)
         except (FrameGone, Stuck, BadImage) as error:
             notes.append(f"no picture: {error}"[:300])
             return None
+        if self.ready is not None:
+            asyncio.get_running_loop().run_in_executor(None, self.ready, picture)
+        return picture
 
     # --- single elements --------------------------------------------------------------------------------------------
 
@@ -295,7 +312,10 @@ class Tab:
     async def tick(self, *, paint: bool = True) -> dict[str, Any]:
         """Where the main document stands, after a frame was painted (`paint`): see `tick` in page_tools.js."""
         frame = await self.top()
-        told: dict[str, Any] = await frame.told(f"cuadata.tick({'true' if paint else 'false'})", 3, wait=True)
+        return self.standing(frame, await frame.told(f"cuadata.tick({'true' if paint else 'false'})", 3, wait=True))
+
+    def standing(self, frame: Frame, told: dict[str, Any]) -> dict[str, Any]:
+        """What the main document says of where it stands, with what is known of it."""
         told["restless"] = told["restless"] or frame.restless
         told["loading"] = told["loading"] and not frame.awaited
         return told
@@ -311,9 +331,7 @@ class Tab:
         """What would differ had the page changed since `Look.pulses` was taken, by document."""
         await self.enter()
         assert self.frames is not None
-        # A lone document answers in its own world or, where it left, not at all: no need to ask which documents there are.
-        alone = len(self.held) == 1 and len(self.page.frames) == 1 and self.held[0].frame.world is not None
-        frames = [self.held[0].frame] if alone else await self.frames.read()
+        frames = [self.held[0].frame] if self._alone() else await self.frames.read()
         script = "JSON.stringify(cuadata.pulse())"
         told = await asyncio.gather(*(f.told(script, 3) for f in frames), return_exceptions=True)
         return {f.document: tuple(t) for f, t in zip(frames, told, strict=True) if isinstance(t, list)}

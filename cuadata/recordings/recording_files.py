@@ -97,9 +97,20 @@ def blobs_of(folder: Path, line: Line) -> Iterator[Path]:
             yield elements_path(folder, name, place)
 
 
-def pack(elements: tuple[Element, ...]) -> bytes:
-    """Elements as a blob, one a line: the same elements give the same bytes, since no time stands in the archive's head."""
-    return gzip.compress(b"\n".join(map(to_json, elements)), compresslevel=1, mtime=0)
+def pack(elements: tuple[Element, ...], known: dict[int, tuple[Element, bytes]] | None = None) -> bytes:
+    """Elements as a blob, one a line: the same elements give the same bytes, since no time stands in the archive's head.
+
+    `known` remembers the lines of these elements by identity: most of a page is the same objects in the next observation.
+    """
+    before = {} if known is None else known
+    lines: dict[int, tuple[Element, bytes]] = {}
+    for element in elements:
+        held = before.get(id(element))
+        lines[id(element)] = held if held is not None and held[0] is element else (element, to_json(element))
+    if known is not None:
+        known.clear()
+        known.update(lines)
+    return gzip.compress(b"\n".join(lines[id(element)][1] for element in elements), compresslevel=1, mtime=0)
 
 
 def unpack(data: bytes, known: dict[bytes, Element] | None = None) -> tuple[Element, ...]:

@@ -26,7 +26,7 @@ _GRID = 32
 #: With more groups than this one crop around all of them is cheaper.
 _MOST_CROPS = 48
 #: Rows taken at once: what they need stays in the processor's cache, and memory does not grow with the picture.
-_STRIP = 16
+_STRIP = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,16 +216,16 @@ def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[
     import numpy as np
 
     count = WINDOW**2
-    x, y = one.astype(np.int32), other.astype(np.int32)
-    sum_x, sum_y = _window_sums(x), _window_sums(y)
+    # A sum of 49 levels fits into 16 bits, one of their squares does not.
+    x, y = one.astype(np.int16), other.astype(np.int16)
+    sum_x, sum_y = _window_sums(x).astype(np.int32), _window_sums(y).astype(np.int32)
     products = sum_x * sum_y
-    together = _window_sums(x * y)
+    together = _window_sums(np.multiply(x, y, dtype=np.int32))
     together *= count
     together -= products
-    np.multiply(x, x, out=x)
-    np.multiply(y, y, out=y)
-    x += y
-    spread = _window_sums(x)
+    both = np.multiply(x, x, dtype=np.int32)
+    both += np.multiply(y, y, dtype=np.int32)
+    spread = _window_sums(both)
     spread *= count
     squares = sum_x * sum_x
     squares += sum_y * sum_y
@@ -249,14 +249,14 @@ def _affine(values: NDArray[np.int32], by: float, plus: float) -> NDArray[np.flo
     return out
 
 
-def _window_sums(values: NDArray[np.int32]) -> NDArray[np.int32]:
+def _window_sums(values: NDArray[Any]) -> NDArray[Any]:
     """Sums over every whole window: seven terms as 4 + 2 + 1, so that four additions do for each axis."""
     pairs = values[:, :, :-1] + values[:, :, 1:]
     rows = pairs[:, :, :-5] + pairs[:, :, 2:-3]
     rows += pairs[:, :, 4:-1]
     rows += values[:, :, 6:]
     pairs = rows[:, :-1] + rows[:, 1:]
-    sums: NDArray[np.int32] = pairs[:, :-5] + pairs[:, 2:-3]
+    sums: NDArray[Any] = pairs[:, :-5] + pairs[:, 2:-3]
     sums += pairs[:, 4:-1]
     sums += rows[:, 6:]
     return sums
