@@ -193,5 +193,10 @@ def _planned(chosen: Iterable[Chosen]) -> _Plan:
 
 def against(verdicts: Iterable[Verdict], config: str, *, keep_unsure: bool = False) -> Verdict | None:
     """The first verdict that keeps an example out of a config; None where none does."""
-    kept = ("yes", "unsure") if keep_unsure else ("yes",)
-    return next((v for v in verdicts if v.keep not in kept and (not v.configs or config in v.configs)), None)
+    for verdict in verdicts:  # nearly all of them keep
+        keep = verdict.keep
+        if keep == "yes" or (keep_unsure and keep == "unsure"):
+            continue
+        if not verdict.configs or config in verdict.configs:
+            return verdict
+    return None
