@@ -56,7 +56,7 @@ def test_a_frame_that_does_not_answer_is_named_and_the_rest_is_told(page: browse
     assert time.monotonic() - began < 12
     # It is left alone for a while, so that what follows is not slow.
     assert names(page)[0] == {"Own"}
-    _, (found,) = page.select(["button"])
+    _, (found,) = page.select("button")
     assert [e.name for e in found] == ["Own"]
     assert page._loop.run(page.twin.settle(), 20) is None
     step = page.act(Action(type="click", element=found[0].id))
