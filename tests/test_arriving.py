@@ -38,7 +38,7 @@ def click(page: browser.Page, id: str) -> tuple[Step, int]:
     try:
         return page.act(Action(type="click", element=target.id, point=target.point), observation=seen), len(taken)
     finally:
-        delattr(tab, "shoot")  # noqa: B043
+        delattr(tab, "shoot")
 
 
 def test_native_buttons_that_do_nothing_have_no_effect_and_soon_cost_one_picture(page: browser.Page) -> None:
