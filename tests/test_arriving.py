@@ -34,11 +34,11 @@ def click(page: browser.Page, id: str) -> tuple[Step, int]:
         taken.append(1)
         return await real(*words, **more)
 
-    tab.shoot = shoot
+    setattr(tab, "shoot", shoot)  # noqa: B010 - counts what the real one does
     try:
         return page.act(Action(type="click", element=target.id, point=target.point), observation=seen), len(taken)
     finally:
-        del tab.shoot
+        delattr(tab, "shoot")
 
 
 def test_native_buttons_that_do_nothing_have_no_effect_and_soon_cost_one_picture(page: browser.Page) -> None:

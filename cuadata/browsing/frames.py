@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import time
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cache
@@ -39,6 +40,10 @@ NUMBERS = {
     "maxDepth": 2,
     "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
 }
+
+
+#: Seconds that a frame in another process may take to answer, and for which one that did not is left alone.
+PATIENCE, DEAF = 3.0, 10.0
 
 
 class FrameGone(RuntimeError):
@@ -226,6 +231,7 @@ class Frames:
         self._held: dict[str, Frame] = {}
         self._others: dict[Any, CDPSession | None] = {}
         self._tried: dict[Any, str] = {}
+        self._deaf: dict[Any, float] = {}
         self._top: Frame | None = None
 
     async def read(self, limit: float = 5.0) -> list[Frame]:
@@ -233,16 +239,38 @@ class Frames:
         found: list[Frame] = []
         await self._read_session(self.session, None, found, limit)
         self._top = found[0]
-        for frame, session in await self._separate(len(found)):
-            try:
-                await self._read_session(session, None, found, limit)
-            except FrameGone:
-                self._others.pop(frame, None)
-                self._tried.pop(frame, None)
+        for more in await asyncio.gather(*(self._read_other(*one, limit) for one in await self._separate(len(found)))):
+            found += more
         kept = {f.id for f in found}
         self._held = {key: f for key, f in self._held.items() if key in kept}
         await asyncio.gather(*(self._find_owner(f, found, limit) for f in found[1:]), return_exceptions=True)
         return found
+
+    async def _read_other(self, frame: Any, session: CDPSession, limit: float) -> list[Frame]:
+        """The documents in another process; none where that does not answer, which is not waited for again at once."""
+        found: list[Frame] = []
+        if time.monotonic() < self._deaf.get(frame, 0.0):
+            return found
+        try:
+            await self._read_session(session, None, found, min(limit, PATIENCE))
+            self._deaf.pop(frame, None)
+        except FrameGone:
+            self._others.pop(frame, None)
+            self._tried.pop(frame, None)
+        except Stuck:
+            self._deaf[frame] = time.monotonic() + DEAF
+        return found
+
+    @property
+    def unheard(self) -> list[str]:
+        """Addresses of frames in other processes that do not answer."""
+        return [frame.url for frame in self.page.frames[1:] if frame in self._deaf]
+
+    def deafen(self, frame: Frame) -> None:
+        """Do not ask a frame in another process again at once: it did not answer."""
+        for other, session in self._others.items():
+            if session is frame.session is not self.session:
+                self._deaf[other] = time.monotonic() + DEAF
 
     def held(self, id: str) -> Frame | None:
         """The document last seen in the frame of this id; None where it was not read yet."""
@@ -287,6 +315,7 @@ class Frames:
             if self._tried.get(frame) == frame.url:
                 continue
             self._tried[frame] = frame.url
+            self._deaf.pop(frame, None)
             try:
                 async with asyncio.timeout(2):
                     self._others[frame] = await self.page.context.new_cdp_session(frame)

@@ -154,7 +154,8 @@ async def select(
     page: AsyncPage, selectors: list[str], *, screenshot: bool = True
 ) -> tuple[Observation, list[tuple[Element, ...]]]:
     """Observe, telling every element that matches one of these selectors, and which match each."""
-    await settle(page)
+    with contextlib.suppress(Stuck):
+        await settle(page)
     try:
         await page.tab.also(selectors)
     except ValueError as error:

@@ -162,7 +162,10 @@ class AsyncPage:
 
         `since`: monotonic seconds; requests that began later are waited for.
         """
-        return await looking.settle(self, since)
+        try:
+            return await looking.settle(self, since)
+        except Stuck as error:
+            return f"it does not answer: {error}"
 
     async def observe(self, *, screenshot: bool = True, settle: bool = True, since: float | None = None) -> Observation:
         """What stands on the active page now, picture and evidence of one moment."""

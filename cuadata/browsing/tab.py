@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuadata.browsing import measure
 from cuadata.browsing.compose import Place, compose, look_through
-from cuadata.browsing.frames import Frame, FrameGone, Frames, send
+from cuadata.browsing.frames import PATIENCE, Frame, FrameGone, Frames, send
 from cuadata.browsing.looks import Looks
 from cuadata.browsing.loop import Stuck
 from cuadata.image import BadImage, from_bytes
@@ -125,20 +126,21 @@ class Tab:
         # A lone document answers in its own world or, where it left, not at all.
         frames = [self.held[0].frame] if self._alone() else await self.frames.read(limit)
         began = time.time()
-        first = [asyncio.create_task(measure.measure(f, notes, limit, hold=screenshot)) for f in frames]
+        notes += [f"the frame {url[:120]} was not heard: it does not answer" for url in self.frames.unheard]
+        first = [asyncio.create_task(self._measure(f, notes, limit, hold=screenshot)) for f in frames]
         # The picture is asked for after the measuring and stands behind it in the page's queue: one moment for both.
         shot = asyncio.create_task(self._shoot_after(first[0], ratio, notes)) if screenshot else None
         try:
             held = [m for m in await asyncio.gather(*first) if m is not None]
             if len(frames) == 1 and held and any(r["tag"] in FRAMES for r in held[0].told["elements"]):
                 frames = await self.frames.read(limit)  # One came just now.
-                more = await asyncio.gather(*(measure.measure(f, notes, limit, hold=screenshot) for f in frames[1:]))
+                more = await asyncio.gather(*(self._measure(f, notes, limit, hold=screenshot) for f in frames[1:]))
                 held += [m for m in more if m is not None]
             if not held or held[0].frame is not frames[0]:
                 raise FrameGone(f"{self.page.url} was not measured: {'; '.join(notes)}")
             self._join(held)
             held = await self._listen(held, notes, hold=screenshot)
-            await asyncio.gather(measure.trees(held, notes), look_through(held))
+            await asyncio.gather(measure.trees(held, notes), self._look_through(held, notes))
             picture = await shot if shot is not None else None
         finally:
             if shot is not None and not shot.done():
@@ -150,6 +152,20 @@ class Tab:
             notes.append("the page moves by itself: picture and evidence may differ")
         self.held = held
         return self._look(held, picture, began, notes)
+
+    async def _measure(self, frame: Frame, notes: list[str], limit: float, *, hold: bool) -> measure.Measured | None:
+        """Measure a document; one in another process has less time, and is left alone for a while where it does not answer."""
+        patience = limit if frame.session is self.session else min(limit, PATIENCE)
+        measured = await measure.measure(frame, notes, patience, hold=hold)
+        if measured is None and self.frames is not None:
+            self.frames.deafen(frame)
+        return measured
+
+    async def _look_through(self, held: list[measure.Measured], notes: list[str]) -> None:
+        try:
+            await look_through(held)
+        except Stuck as error:
+            notes.append(f"what lies over frames is not known: {error}"[:300])
 
     def _alone(self) -> bool:
         """Whether the page is the one document that was looked at last, so that none need be asked for."""
@@ -267,8 +283,6 @@ class Tab:
         """Tell the elements that match these selectors in every look from now on, whatever they are."""
         await self.enter()
         assert self.frames is not None
-        import json
-
         wanted = json.dumps(list(selectors))
         for frame in await self.frames.read():
             with contextlib.suppress(FrameGone, Stuck):

@@ -233,7 +233,8 @@ def _energy(pixels: NDArray[Any]) -> float:
     """What a picture holds: its squared distance from the means of its tiles, so that large flat parts hold nothing."""
     import numpy as np
 
-    sums, counts = _by_tile(np.add, pixels, TILE), _counts(*pixels.shape[:2], TILE)
+    height, width = pixels.shape[:2]
+    sums, counts = _by_tile(np.add, pixels, TILE), _counts(height, width, TILE)
     return float(np.square(pixels).sum() - (np.square(sums) / counts[:, :, None]).sum())
 
 
