@@ -8,9 +8,7 @@ boxes are known there, so only the geometric gates speak; what they cannot see i
 from __future__ import annotations
 
 import ast
-import csv
 import functools
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import relations
+from cuadata import relations, text_files
 from cuadata.errors import DataError
 from cuadata.judging import gating
 from cuadata.registry import gates
@@ -156,17 +154,11 @@ def read_reviews(file: Path) -> list[Review]:
 def _rows(file: Path, wanted: Sequence[str]) -> Iterable[tuple[str, dict[str, str]]]:
     if not file.is_file():
         raise DataError("there is no such file", place=file.name)
-    with file.open(newline="", encoding="utf-8-sig") as opened:
-        rows = csv.DictReader(opened)
-        lacking = [name for name in wanted if name not in (rows.fieldnames or ())]
-        if lacking:
-            raise DataError(f"no column is named {', '.join(lacking)}", place=file.name)
-        for row in rows:
-            yield f"{file.name}:{rows.line_num}", row
+    return text_files.table(file, wanted)
 
 
 def _review(row: dict[str, str], place: str) -> Review:
-    target = _box(row["target_bbox"], place)
+    target = text_files.box(row["target_bbox"], place)
     if target is None:
         raise DataError("the step has no target box", place=place)
     yes = {name: row[name].strip().lower() == "true" for name in ("target_correct", "nearest_correct", "rejected")}
@@ -175,23 +167,13 @@ def _review(row: dict[str, str], place: str) -> Review:
         task=row["task_id"],
         instruction=row["step_instruction"],
         target=target,
-        reference=_box(row["nearest_bbox"], place),
+        reference=text_files.box(row["nearest_bbox"], place),
         recorded=_words(row["relative_position"], place),
         truth={
             "not_rejected": not yes["rejected"],
             "both_right": not yes["rejected"] and yes["target_correct"] and yes["nearest_correct"],
         },
     )
-
-
-def _box(text: str, place: str) -> BBox | None:
-    if not text.strip():
-        return None
-    try:
-        x, y, width, height = map(float, json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{text!r:.60} is no box [x, y, width, height]", place=place) from error
-    return BBox(x, y, width, height)
 
 
 def _words(text: str, place: str) -> tuple[str, ...]:
@@ -381,7 +363,10 @@ def _columns(file: Path) -> dict[str, int]:
     for place, row in _rows(file, wanted):
         if row["variant"] != "original":
             continue
-        target, reference = _box(row["target_bbox_xywh"], place), _box(row["reference_bbox_xywh"], place)
+        target, reference = (
+            text_files.box(row["target_bbox_xywh"], place),
+            text_files.box(row["reference_bbox_xywh"], place),
+        )
         recorded = _words(row["recorded_relation"], place)
         column = DIRECTIONS.get(recorded[0]) if len(recorded) == 1 else None
         if target is None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from cuadata import dataset
+from cuadata import dataset, text_files
 from cuadata.building import card, manifest
 from cuadata.errors import CallError, DataError
 from cuadata.publishing import hub_checks, hub_plan
@@ -253,7 +253,7 @@ class _Publication:
         return visibility, head
 
     def _card(self, before: Mapping[str, RemoteFile], head: str, change: Change) -> str:
-        local = (self.contents.folder / card.NAME).read_text(encoding="utf-8")
+        local = text_files.read(self.contents.folder / card.NAME)
         held = self.remote.read(card.NAME, head).decode(errors="replace") if card.NAME in before else None
         local = hub_plan.named_card(local, self.remote.repo, self.state.unchecked)
         return hub_plan.merged_card(local, held, change.result(before))

@@ -40,6 +40,8 @@ COLUMNS: Final = (
 FIELDS: Final = ("format", "system", "roles", "text", "pictures", "sizes", "history", "injected", "frame")
 
 
+#: No picture has a longer side, px.
+_LONGEST_SIDE: Final = 1_000_000
 #: A picture's size in a system text varies with the picture; `sizes` and `frame` compare it.
 _SIZE: Final = re.compile(r"\b\d{2,5}x\d{2,5}\b(?<!1000x1000)")
 
@@ -121,14 +123,14 @@ def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.is_dir():
         yield from _parquet(path)
         return
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
-                    row = json.loads(line)
+                    row = json.loads(line.decode("utf-8-sig"))
                 except (ValueError, RecursionError) as error:
                     why = "nested too deep" if isinstance(error, RecursionError) else error
-                    raise DataError(f"is no JSON: {why}", place=f"{path}:{number}") from error
+                    raise DataError(f"is no JSON in UTF-8: {why}", place=f"{path}:{number}") from error
                 if not isinstance(row, dict):
                     raise DataError("wanted a JSON object", place=f"{path}:{number}")
                 yield f"{path.name}:{number}", row
@@ -148,11 +150,22 @@ def _parquet(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from ((f"{file.name}:{at}", row) for at, row in enumerate(rows))
 
 
-def skeleton(row: Mapping[str, Any], form: Format | None = None) -> Skeleton:
+def skeleton(row: Mapping[str, Any], form: Format | None = None, *, place: str = "") -> Skeleton:
     """The skeleton of a row: of its messages where it has some, else of what a format makes of its columns.
 
-    CallError for a dataset row without a format; DataError for a row that is neither.
+    CallError for a dataset row without a format; DataError, which names `place`, for a row that is neither, and for a
+    column that is not what its name says: left out, it would pass for one that agrees.
     """
+    try:
+        return _skeleton(row, form)
+    except CallError:
+        raise
+    except ValueError as error:
+        raise DataError(str(error), place=place) from error
+
+
+def _skeleton(row: Mapping[str, Any], form: Format | None) -> Skeleton:
+    _check(row)
     if "messages" in row or "prompt" in row:
         return _logged(row)
     if "instruction" not in row:
@@ -161,6 +174,49 @@ def skeleton(row: Mapping[str, Any], form: Format | None = None) -> Skeleton:
         raise CallError("dataset rows become prompts by a format; say which with --format")
     made = entry(_prompt(row), form)
     return _logged(made)
+
+
+def _check(row: Mapping[str, Any]) -> None:
+    """ValueError for a column that is not what its name says; null stands for one that is not there."""
+    for name in ("instruction", "format", "frame"):
+        if not isinstance(row.get(name), str | None):
+            raise ValueError(f"`{name}` is {row[name]!r:.60}; a text is wanted")
+    for name in ("image_width", "image_height", "viewport_width", "viewport_height"):
+        side = row.get(name)
+        if side is not None and not (isinstance(side, int | float) and 1 <= side <= _LONGEST_SIDE):
+            raise ValueError(f"`{name}` is {side!r:.60}; a number of px from 1 to {_LONGEST_SIDE} is wanted")
+    for name, kind, words in (
+        ("history", str, "texts, one an action"),
+        ("context", Mapping, "objects with kind and text"),
+        ("elements", str | Mapping, "lines or objects, one an element"),
+    ):
+        held = row.get(name)
+        if held is not None and not (isinstance(held, list | tuple) and all(isinstance(one, kind) for one in held)):
+            raise ValueError(f"`{name}` is {held!r:.60}; a list of {words} is wanted")
+    for line in row.get("context") or ():
+        if not (isinstance(line.get("kind"), str) and isinstance(line.get("text"), str)):
+            raise ValueError(f"`context` holds {line!r:.60}; `kind` and `text`, both texts, are wanted")
+
+
+def _turns(row: Mapping[str, Any]) -> list[Message]:
+    """The turns of a logged prompt. ValueError where they are none."""
+    turns = row.get("messages", row.get("prompt"))
+    if isinstance(turns, str):
+        try:
+            turns = json.loads(turns)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"`messages` is a text and no JSON: {error}") from error
+    if not isinstance(turns, list | tuple) or not turns:
+        raise ValueError("`messages` is a list of turns, each with role and content")
+    for turn in turns:
+        content = turn.get("content") if isinstance(turn, Mapping) else 0
+        parts = content if isinstance(content, list | tuple) else ()
+        fits = isinstance(content, str | list | tuple | None) and all(isinstance(part, Mapping) for part in parts)
+        if not fits or not isinstance(turn.get("role"), str):
+            raise ValueError(
+                f"`messages` holds {turn!r:.60}; turns with a role and a content, a text or a list of parts, are wanted"
+            )
+    return list(turns)
 
 
 def _prompt(row: Mapping[str, Any]) -> Prompt:
@@ -191,10 +247,7 @@ def _size(row: Mapping[str, Any], of: str) -> Size | None:
 
 
 def _logged(row: Mapping[str, Any]) -> Skeleton:
-    turns = row.get("messages", row.get("prompt"))
-    turns = json.loads(turns) if isinstance(turns, str) else turns
-    if not isinstance(turns, Sequence) or not turns:
-        raise DataError("`messages` is a list of turns, each with role and content")
+    turns = _turns(row)
     asked = [t for t in turns if t.get("role") != "assistant"] if "completion" not in row else list(turns)
     system = "\n".join(_text(t) for t in asked if t.get("role") == "system")
     user = "\n".join(_text(t) for t in asked if t.get("role") != "system")

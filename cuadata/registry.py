@@ -60,6 +60,8 @@ class Registry(Generic[T]):
         return iter(self.names())
 
     def _read_module(self, name: str) -> None:
+        if not str(name).isidentifier() or name.startswith("_"):
+            return  # no plug-in's file: `a.b` would be looked for in a package `a`
         full = f"{self.room}.{name}"
         try:
             importlib.import_module(full)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+from cuadata import text_files
+
 #: Why a card is refused, each word with its sentence.
 FAULTS = {
     "yaml_missing": "The card does not begin with a block of YAML between two lines of three dashes.",
@@ -70,7 +72,7 @@ def check(card: str, files: Iterable[str]) -> Finding:
 def check_folder(folder: Path) -> Finding:
     """The same for a dataset on disk. FileNotFoundError where it has no README.md."""
     files = [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()]
-    return check((folder / "README.md").read_text(encoding="utf-8"), files)
+    return check(text_files.read(folder / "README.md"), files)
 
 
 def _front_matter(card: str) -> dict[str, Any]:

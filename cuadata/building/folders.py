@@ -113,9 +113,10 @@ def publish(made: Path, out: Path) -> None:
 
 @contextmanager
 def files_into(out: Path, *, replaces: Sequence[Path] = ()) -> Iterator[Path]:
-    """A temporary folder whose files move into `out` when the block ends well; after an error nothing of it is left.
+    """A temporary folder whose content moves into `out` when the block ends well; after an error nothing of it is left.
 
-    `replaces` are files of `out` that go when the new ones come.
+    `replaces` are files and folders of `out` that go when the new ones come. A folder takes the place of one that stands
+    there, with all that is in it.
     """
     made = partial(out)
     shutil.rmtree(made, ignore_errors=True)
@@ -123,12 +124,32 @@ def files_into(out: Path, *, replaces: Sequence[Path] = ()) -> Iterator[Path]:
     try:
         yield made
         out.mkdir(parents=True, exist_ok=True)
-        for file in replaces:
-            file.unlink(missing_ok=True)
-        for file in sorted(made.iterdir()):
-            file.rename(out / file.name)
+        for old in replaces:
+            if old.is_dir() and not old.is_symlink():
+                shutil.rmtree(old)
+            else:
+                old.unlink(missing_ok=True)
+        for one in sorted(made.iterdir()):
+            if one.is_dir():
+                publish(one, out / one.name)
+            else:
+                one.rename(out / one.name)
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def put(file: Path, data: bytes | str) -> None:
+    """Write a file whole or leave what was there: it is written beside its name, and a rename ends it.
+
+    DataError where the disk is full or may not be written.
+    """
+    half = file.with_name(f".{file.name}.{os.getpid()}.partial")
+    with disk_errors(file):
+        try:
+            half.write_bytes(data.encode(errors="replace") if isinstance(data, str) else data)
+            half.replace(file)
+        finally:
+            half.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -147,4 +168,7 @@ def disk_errors(place: Path) -> Iterator[None]:
         words = known.get(error.errno or 0)
         if words is None:
             raise
-        raise DataError(words, place=str(error.filename or place)) from error
+        raise DataError(
+            words,
+            place=str(place if error.filename is None or str(error.filename).endswith(".partial") else error.filename),
+        ) from error

@@ -63,10 +63,12 @@ def select(
         source=data if what == "dataset" else None,
     )  # fmt: skip
     result = selection.summary(chosen, limits)
-    selection.save(out, chosen, result, force=force, reads=[predictions, data, *([second] if second else [])])
+    files = selection.save(
+        out, chosen, result, source=data if what == "dataset" else None, force=force,
+        reads=[predictions, data, *([second] if second else [])],
+    )  # fmt: skip
     if what == "dataset":
-        files = selection.write_rows(data, chosen, out / "dataset")
-        printing.say(f"{len(files)} Parquet files of kept rows in {out / 'dataset'}")
+        printing.say(f"{len(files)} Parquet files of kept rows in {out / selection.ROWS}")
     printing.selection(result)
     if json:
         printing.data(result)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cuadata.building import folders
+
 
 def attached(*watchers: Any) -> Any:
     """The watchers as one callback of transformers' trainer: each is told of the events that it has a method for."""
@@ -43,7 +45,7 @@ class Journal:
         lines = self.path.read_text().splitlines() if self.path.exists() else []
         kept = [line for line in lines if json.loads(line)["step"] <= state.global_step] if state.global_step else []
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text("".join(f"{line}\n" for line in kept))
+        folders.put(self.path, "".join(f"{line}\n" for line in kept))
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
         """One line."""

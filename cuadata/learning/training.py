@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from cuadata.building import folders
 from cuadata.errors import CallError
 
 #: Parts of a vision model that see; frozen unless asked for, since fine-tuning them costs grounding.
@@ -175,7 +176,7 @@ def record(
         "processor": {"class": type(loaded.processor).__name__, "pixels": pixel_bounds(loaded.processor)},
     }
     out.mkdir(parents=True, exist_ok=True)
-    (out / "run.json").write_text(json.dumps(held, indent=2, default=str) + "\n")
+    folders.put(out / "run.json", json.dumps(held, indent=2, default=str) + "\n")
 
 
 def _gpu() -> dict[str, Any] | None:
@@ -197,4 +198,4 @@ def save(trainer: Any, loaded: Loaded, out: Path) -> None:
 def note(out: Path, **news: Any) -> None:
     """Add what a run found to its `run.json`."""
     path = out / "run.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **news}, indent=2, default=str) + "\n")
+    folders.put(path, json.dumps({**json.loads(path.read_text()), **news}, indent=2, default=str) + "\n")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuadata import image, schema
+from cuadata import dataset, image, schema, text_files
 from cuadata.contracts import Format, Prompt, View
 from cuadata.errors import CallError, DataError
 from cuadata.learning import chat, training
@@ -20,14 +20,20 @@ from cuadata.types import Size
 
 def examples(data: Path, config: str, split: str) -> list[Any]:
     """Rows of one config as they were written; DataError where the dataset has no such config or split."""
-    import pyarrow.parquet as pq
-
     files = sorted((data / config).glob(f"{split}-*.parquet"))
     if not files:
         raise DataError(f"no {split} split of config '{config}'", place=str(data))
     kind = CONFIGS[config]
-    tables = (batch for file in files for batch in pq.ParquetFile(file).iter_batches(64))
-    return [schema.from_stored(row, kind) for table in tables for row in table.to_pylist()]
+    found: list[Any] = []
+    for file in files:
+        with dataset.opened(file) as shard:
+            for batch in shard.iter_batches(64):
+                for row in batch.to_pylist():
+                    try:
+                        found.append(schema.from_stored(row, kind))
+                    except ValueError as error:
+                        raise DataError(str(error), place=f"{file}, row {len(found)} of {config}/{split}") from error
+    return found
 
 
 def view_of(example: Example, processor: Any) -> View:
@@ -87,7 +93,7 @@ def message_rows(path: Path, *, vision: bool) -> Iterator[dict[str, Any]]:
 
     DataError that names the line: no JSON, a part missing, pictures that do not fit their marks, a path that leads out.
     """
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(text_files.read(path).split("\n"), 1):
         if not line.strip():
             continue
         place = f"{path}:{number}"
@@ -121,7 +127,7 @@ def _beside(path: Path, name: object, place: str) -> bytes:
 def task_rows(path: Path, loaded: Loaded) -> list[dict[str, Any]]:
     """Task rows with their prompts as tokens. DataError for a file without rows, and for a line that is none."""
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(text_files.read(path).split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuadata import recording
+from cuadata import recording, text_files
 from cuadata.episodes.episode import MISREAD
 from cuadata.errors import DataError
 from cuadata.playing import playing, turns
@@ -71,7 +71,7 @@ def recorded(folder: Path) -> tuple[Run, tuple[Episode, ...]]:
     """
     if not (folder / playing.MADE).is_file():
         raise DataError(f"no {playing.MADE}: these are no rollouts", place=str(folder))
-    made = json.loads((folder / playing.MADE).read_text())
+    made = json.loads(text_files.read(folder / playing.MADE))
     lines = {(one.seed, one.sample): one for one in playing.lines(folder)}
     several = any(sample for _, sample in lines)
     held: list[Episode] = []

@@ -130,7 +130,7 @@ def _begin(plan: Plan, out: Path, force: bool) -> dict[tuple[int, int], Played]:
         folders.spare(out, recordings=False)
         _empty(out)
     out.mkdir(parents=True, exist_ok=True)
-    header.write_text(json.dumps(made, indent=2, sort_keys=True) + "\n")
+    folders.put(header, json.dumps(made, indent=2, sort_keys=True) + "\n")
     held_lines = {line.name: line for line in lines(out)}
     for folder in recording.find(out):
         if folder.name not in held_lines:

@@ -220,7 +220,7 @@ def check_lines(plan: Plan, trained_on: Path | None) -> str | None:
         return f"{name} is told no_effect lines; --trained-on DATA would say whether its training rows had any"
     form = plan.policy_options.get("format")
     family = registry.formats[form] if form else None
-    rows = (parity.skeleton(row, family) for _, row in parity.read(trained_on))
+    rows = (parity.skeleton(row, family, place=place) for place, row in parity.read(trained_on))
     parity.refuse_new_lines(rows, ["no_effect"], name)
     return f"{name} is told no_effect lines, as its training rows were"
 

@@ -85,7 +85,7 @@ def read(labels: Path) -> Iterator[Pair]:
         text = labels.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"the labels cannot be read: {error}", place=str(labels)) from error
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         place = f"{labels}, line {number}"

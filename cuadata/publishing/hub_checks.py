@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cuadata import dataset, privacy, schema
+from cuadata import dataset, privacy, schema, text_files
 from cuadata.building import card, manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import sensitive
@@ -217,7 +217,7 @@ def _leaks(leaks: Mapping[str, int], shared: Mapping[tuple[str, str, str], set[s
 
 
 def _licence(folder: Path, *, public: bool) -> Iterator[Problem]:
-    head = hub_plan.front_matter((folder / card.NAME).read_text(encoding="utf-8"))
+    head = hub_plan.front_matter(text_files.read(folder / card.NAME))
     if public and not head.get("license"):
         yield Problem(kind="licence_missing", place=card.NAME, count=1)
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from cuadata import dataset, privacy
+from cuadata import dataset, privacy, text_files
 from cuadata.building import card, folders, manifest
+from cuadata.errors import CallError, DataError
 from cuadata.judging import sensitive
 from cuadata.publishing import ocr
 from cuadata.publishing.ocr import Line
@@ -116,12 +117,12 @@ def redact(folder: Path | str, out: Path | str, *, force: bool = False) -> dict[
     with whole_folder(out) as made:
         for config, split in _splits(folder):
             rows = _Clean(redaction, folder, config, split)
-            paths = dataset.write(rows, CONFIGS[config], made / config, name=split, force=True)
+            paths = _write(rows, made)
             dropped += rows.dropped
             files += [_entry(path, made) for path in paths]
         counts = dict(sorted(redaction.counts.items())) | ({"rows_dropped": dropped} if dropped else {})
         manifest.write({**held, "files": files, "redacted": counts}, made)
-        text = (folder / card.NAME).read_text(encoding="utf-8").rstrip()
+        text = text_files.read(folder / card.NAME).rstrip()
         lines = (
             "\n".join(f"- {name.replace('_', ' ')}: {count}" for name, count in counts.items()) or "- nothing was found"
         )
@@ -146,6 +147,24 @@ class _Clean:
                 self.dropped += 1
             else:
                 yield clean
+
+
+def _write(rows: _Clean, made: Path) -> list[Path]:
+    """The shards of the clean rows. DataError that names config, split and row where the rows are none of ours."""
+    place = f"{rows.folder}, {rows.config or 'the folder itself'}/{rows.split}"
+    kind = CONFIGS.get(rows.config)
+    if kind is None:
+        raise DataError(
+            f"config '{rows.config}' is none of cuadata's, so its columns are not known; take it out of the folder, or "
+            "redact it yourself and publish without --redact",
+            place=place,
+        )
+    try:
+        return dataset.write(rows, kind, made / rows.config, name=rows.split, force=True)
+    except (CallError, DataError):
+        raise
+    except ValueError as error:
+        raise DataError(f"{error}; build the dataset again", place=place) from error
 
 
 def blackened(

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from cuadata import effects
+from cuadata import effects, text_files
 from cuadata.errors import CallError, DataError
 from cuadata.proving import calibration, effect_pairs, labelling
 from cuadata.proving.calibration import Calibration, Judged
@@ -72,6 +72,7 @@ def one_pair(
             pictures.load(frame)
         except (OSError, ValueError) as error:
             raise DataError(f"{error}; leave out this --ambient, or take it again", place=str(frame)) from error
+    _check_sizes(before, ambient, point, ratio)
     effect = effects.compare(before, after, ambient, point, device_pixel_ratio=ratio)
     if as_json:
         printing.data({"happened": effect.happened, **to_builtins(effect)})
@@ -80,6 +81,29 @@ def one_pair(
     printing.say(f"{effect.kind}{where}: {effect.reason}")
     if effect.kind == "unknown" and not effect.size_changed:
         raise DataError(effect.reason, place=f"{before} and {after}")
+
+
+def _check_sizes(before: Path, ambient: Sequence[Path], point: Point | None, ratio: float) -> None:
+    """DataError for an ambient picture of another size, which would mask nothing; CallError for a point off the picture.
+
+    A picture before that does not open is left to the verdict.
+    """
+    try:
+        height, width = pictures.load(before).shape[:2]
+    except (OSError, ValueError):
+        return
+    for frame in ambient:
+        tall, wide = pictures.load(frame).shape[:2]
+        if (wide, tall) != (width, height):
+            raise DataError(
+                f"it is {wide}x{tall} px, and the picture before the action {width}x{height} px; take it at the same size",
+                place=str(frame),
+            )
+    if point is not None and not (0 <= point.x * ratio <= width and 0 <= point.y * ratio <= height):
+        raise CallError(
+            f"--point {point.x:g},{point.y:g} is off the picture, {width / ratio:g}x{height / ratio:g} CSS px at --ratio {ratio:g}; "
+            "give CSS px of the viewport, or the --ratio of the pictures"
+        )
 
 
 def recordings(paths: Sequence[Path], *, again: bool, write: bool, as_json: bool) -> None:
@@ -145,7 +169,7 @@ def _figures(held: Statistics) -> dict[str, str]:
 
 def calibrated(paths: Sequence[Path], labels: Path, as_json: bool) -> None:
     """Precision and recall on labelled pairs, or on the labelled steps of recordings, and proposed thresholds."""
-    first = next((line for line in labels.read_text(encoding="utf-8").splitlines() if line.strip()), "")
+    first = next((line for line in text_files.read(labels).split("\n") if line.strip()), "")
     if not first:
         raise DataError(
             "it holds no labels, a JSON object a line; docs/effects.md says what stands in one", place=str(labels)
@@ -182,7 +206,7 @@ def _with_signs(id: str, effect: bool, measured: Effect, seen: Any, *, kind: str
 def _of_steps(paths: Sequence[Path], labels: Path) -> list[Judged]:
     """Labels of steps: `recording` (its id), `step` (its index), `effect`, and perhaps `class`."""
     wanted: dict[tuple[str, int], dict[str, Any]] = {}
-    for number, line in enumerate(labels.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(text_files.read(labels).split("\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -20,13 +20,13 @@ def show(train: Path, live: Path | None, *, inject: str = "", form: str = "", as
     if unknown:
         raise CallError(f"no lines are of kind {', '.join(unknown)}; there are: {', '.join(LABELS)}")
     family = formats[form] if form else None
-    rows = [parity.skeleton(row, family) for _, row in parity.read(train)]
+    rows = [parity.skeleton(row, family, place=place) for place, row in parity.read(train)]
     if kinds:
         parity.refuse_new_lines(rows, kinds)
     if live is None:
         printing.say(f"{len(rows)} training rows have lines of kind {', '.join(kinds)}")
         return
-    logged = [(place, parity.skeleton(row, family)) for place, row in parity.read(live)]
+    logged = [(place, parity.skeleton(row, family, place=place)) for place, row in parity.read(live)]
     found = parity.compare(rows, logged)
     if as_json:
         differences = [{"field": d.field, "train": d.train, "live": d.live, "place": d.place} for d in found]

@@ -34,7 +34,15 @@ def outcomes(folder: Path) -> tuple[Run, dict[str, Outcome]]:
     found = _answers(folder) if run.kind == "answers" else _episodes(folder)
     if not found:
         raise DataError("the run holds no episode and no answer yet", place=str(folder))
-    return run, {one.id: one for one in found}
+    held = {one.id: one for one in found}
+    if run.kind == "answers" and (len(found), len(held)) != (run.count, run.count):
+        twice = f", of {len(held)} questions" if len(held) != len(found) else ""
+        raise DataError(
+            f"it holds {len(found)} answers{twice}, and {run.count} were scored; `cuadata evaluate ... --out {folder}` "
+            "writes it again",
+            place=str(folder / runs.ANSWERS),
+        )
+    return run, held
 
 
 def _answers(folder: Path) -> list[Outcome]:
@@ -93,7 +101,7 @@ def save(folder: Path, result: dict[str, Any], *, force: bool = False, reads: Se
     """Write a comparison's result. CallError as `folders.refuse_files`; `reads` are the runs."""
     folders.refuse_files(folder, force=force, reads=reads)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / runs.RESULT).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    folders.put(folder / runs.RESULT, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
 def _paired(pairs: Sequence[tuple[Outcome, Outcome]], criterion: str, settings: dict[str, Any]) -> dict[str, Any]:

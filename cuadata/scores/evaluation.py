@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cuadata import __version__, registry
+from cuadata.building import folders
 from cuadata.contracts import Gold
 from cuadata.errors import CallError
 from cuadata.scores import grounding, predictions, runs
@@ -52,6 +53,8 @@ def answers(
         raise CallError(f"{lack}; there are: {', '.join(registry.formats.names())}")
     what, golds = gold_set(gold)
     reader = registry.formats[format]
+    if golds and tolerance >= (longest := max(max(one.task.viewport.width, one.task.viewport.height) for one in golds)):
+        raise CallError(f"with {tolerance:g} px of slack every point of a page of {longest:g} px hits; give less")
     matched = predictions.match(predictions.lines(path), golds, kind=kind)
     if getattr(reader, "lists_elements", False) and not any(one.gold.elements for one in matched.answered):
         raise CallError(
@@ -107,4 +110,4 @@ def save(
 
 def save_result(folder: Path, result: dict[str, Any]) -> None:
     """Write the summary beside the run."""
-    (folder / runs.RESULT).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    folders.put(folder / runs.RESULT, json.dumps(result, indent=1, ensure_ascii=False) + "\n")

@@ -127,7 +127,7 @@ def begin(folder: Path, run: Run, *, force: bool = False, reads: Sequence[Path |
     folder.mkdir(parents=True, exist_ok=True)
     for name in (EPISODES, ANSWERS, PROMPTS, RESULT):
         (folder / name).unlink(missing_ok=True)
-    header.write_bytes(schema.to_json(run) + b"\n")
+    folders.put(header, schema.to_json(run) + b"\n")
 
 
 def _mend(file: Path) -> None:
@@ -147,7 +147,7 @@ def append(folder: Path, line: Episode | Scored) -> None:
 
 def write_answers(folder: Path, lines: Sequence[Scored]) -> None:
     """All answers at once."""
-    (folder / ANSWERS).write_bytes(b"".join(schema.to_json(line) + b"\n" for line in lines))
+    folders.put(folder / ANSWERS, b"".join(schema.to_json(line) + b"\n" for line in lines))
 
 
 def header(folder: Path) -> Run:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cuadata import image, registry, schema, scoring
+from cuadata import dataset, image, registry, schema, scoring
 from cuadata.building import folders, near, splits
 from cuadata.contracts import Format, Gold
 from cuadata.errors import CallError
@@ -19,7 +19,7 @@ from cuadata.statistics.intervals import Interval
 from cuadata.types import Keep
 
 By = Literal["hit_rate", "consistency"]
-SELECTED, DROPPED, MADE_BY = "selected.jsonl", "dropped.jsonl", "select.json"
+SELECTED, DROPPED, MADE_BY, ROWS = "selected.jsonl", "dropped.jsonl", "select.json", "dataset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,17 +119,15 @@ def _picture_clusters(source: Path, ids: Collection[str]) -> dict[str, str]:
 
     Near as in splits: by perceptual hash and colours, transitively (see `building.near`).
     """
-    import pyarrow.parquet as pq
-
     looks, wanted, held = near.Looks(), set(ids), dict[str, int]()
     for file in _shards(source):
-        opened = pq.ParquetFile(file)
-        if not {"id", "image"} <= set(opened.schema_arrow.names):
-            continue
-        for batch in opened.iter_batches(64, columns=["id", "image"]):
-            for row in batch.to_pylist():
-                if row["id"] in wanted and row["image"]:
-                    held.setdefault(row["id"], looks.place(image.from_bytes(row["image"]["bytes"], keep=False)))
+        with dataset.opened(file) as opened:
+            if not {"id", "image"} <= set(opened.schema_arrow.names):
+                continue
+            for batch in opened.iter_batches(64, columns=["id", "image"]):
+                for row in batch.to_pylist():
+                    if row["id"] in wanted and row["image"]:
+                        held.setdefault(row["id"], looks.place(image.from_bytes(row["image"]["bytes"], keep=False)))
     names = list(held)
     sets = splits.joined([splits.Item(keys=(), pictures=(look,), weight=1) for look in held.values()], looks=looks)
     return {name: names[sets.find(at)] for at, name in enumerate(names)}
@@ -198,8 +196,6 @@ def write_rows(source: Path, chosen: Sequence[Chosen], out: Path) -> list[Path]:
     The rollouts stand in the provenance, where the gate `difficulty` reads them. Rows that were not judged, and configs
     without an `id`, are left out.
     """
-    import pyarrow.parquet as pq
-
     from cuadata.building.shards import Writer
 
     kept = {c.id: c for c in chosen if c.keep == "yes"}
@@ -212,23 +208,28 @@ def write_rows(source: Path, chosen: Sequence[Chosen], out: Path) -> list[Path]:
         if not _has(files, kept):
             continue
         (out / config).mkdir(parents=True, exist_ok=True)
-        with Writer(pq.ParquetFile(files[0]).schema_arrow, out / config, split) as writer:
-            for file in files:
-                for batch in pq.ParquetFile(file).iter_batches(64):
-                    for row in batch.to_pylist():
-                        if row["id"] in kept:
-                            writer.add({**row, "provenance": _noted(row["provenance"], kept[row["id"]])})
+        with dataset.opened(files[0]) as first:
+            columns = first.schema_arrow
+        with Writer(columns, out / config, split) as writer:
+            for row in (row for file in files for row in _rows(file)):
+                if row["id"] in kept:
+                    writer.add({**row, "provenance": _noted(row["provenance"], kept[row["id"]])})
             written += writer.close()
     return written
 
 
 def _has(files: Sequence[Path], kept: Mapping[str, Chosen]) -> bool:
     """Whether any of the rows were kept; rejected rows have an id too, but no provenance."""
-    import pyarrow.parquet as pq
+    with dataset.opened(files[0]) as first:
+        if not {"id", "provenance"} <= set(first.schema_arrow.names):
+            return False
+    return any(row["id"] in kept for file in files for row in _rows(file, ["id"]))
 
-    if not {"id", "provenance"} <= set(pq.ParquetFile(files[0]).schema_arrow.names):
-        return False
-    return any(id in kept for file in files for id in pq.read_table(file, columns=["id"])["id"].to_pylist())
+
+def _rows(file: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    with dataset.opened(file) as opened:
+        for batch in opened.iter_batches(64, columns=columns):
+            yield from batch.to_pylist()
 
 
 def _noted(provenance: str, one: Chosen) -> str:
@@ -243,13 +244,21 @@ def save(
     chosen: Sequence[Chosen],
     result: dict[str, Any],
     *,
+    source: Path | None = None,
     force: bool = False,
     reads: Sequence[Path | str] = (),
-) -> None:
-    """Write what was kept, what was not, and the summary. CallError as `folders.refuse_files`; `reads` are the inputs."""
+) -> list[Path]:
+    """Write what was kept, what was not, the summary, and the kept rows of the dataset `source`; the rows' files.
+
+    All of it appears together, in place of what an earlier selection wrote; after an error there is nothing new.
+    CallError as `folders.refuse_files`; `reads` are the inputs.
+    """
     folders.refuse_files(folder, force=force, reads=reads)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, wanted in ((SELECTED, True), (DROPPED, False)):
-        lines = [schema.to_json(c) + b"\n" for c in chosen if (c.keep == "yes") is wanted]
-        (folder / name).write_bytes(b"".join(lines))
-    (folder / MADE_BY).write_text(json.dumps(result, indent=1) + "\n")
+    replaces = [folder / name for name in (SELECTED, DROPPED, MADE_BY, ROWS)]
+    with folders.disk_errors(folder), folders.files_into(folder, replaces=replaces) as made:
+        files = [] if source is None else write_rows(source, chosen, made / ROWS)
+        for name, wanted in ((SELECTED, True), (DROPPED, False)):
+            lines = [schema.to_json(c) + b"\n" for c in chosen if (c.keep == "yes") is wanted]
+            (made / name).write_bytes(b"".join(lines))
+        (made / MADE_BY).write_text(json.dumps(result, indent=1) + "\n")
+        return [folder / file.relative_to(made) for file in files]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cuadata import recorder
+from cuadata import recorder, text_files
 from cuadata.errors import CallError, DataError
 from cuadata.recorder import Recorder
 from cuadata.scripting.script_player import act_on, bring_into_view, element_with
@@ -266,8 +266,8 @@ def _constants(script: Path) -> dict[str, Any]:
     import ast
 
     try:
-        tree = ast.parse(script.read_text(encoding="utf-8"))
-    except (SyntaxError, UnicodeDecodeError) as error:
+        tree = ast.parse(text_files.read(script))
+    except SyntaxError as error:
         raise DataError(f"is no Python: {error}", place=str(script)) from error
     found = {}
     for node in tree.body:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from cuadata import text_files
 from cuadata.errors import CallError, DataError
 from cuadata.speaking import keys
 from cuadata.types import Action, Point, Size
@@ -58,10 +59,10 @@ def read(path: Path, *, base: str | None = None, test: str | None = None) -> Scr
     `test` picks one test of a .side. CallError for another kind of file, DataError for one that does not read.
     """
     try:
-        held = json.loads(path.read_text(encoding="utf-8-sig"))
+        held = json.loads(text_files.read(path, encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise CallError(f"there is no script {path}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except json.JSONDecodeError as error:
         raise DataError(f"is no JSON: {error}", place=str(path)) from error
     if isinstance(held, dict) and isinstance(held.get("steps"), list):
         return _devtools(held, path, base)

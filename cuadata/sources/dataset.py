@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 
 from cuadata import schema
 from cuadata.contracts import Gold
+from cuadata.dataset import opened
 from cuadata.errors import DataError
 from cuadata.registry import gold
 from cuadata.rows import Listed
@@ -21,6 +22,7 @@ _WANTED = (
     "id", "trajectory_id", "image_width", "image_height", "viewport_width", "viewport_height", "instruction", "target",
     "references", "relation", "template", "split_group", "perspective", "candidates", "axes", "pair_id", "elements",
 )  # fmt: skip
+_NEEDED = {"id", "instruction", "target", "viewport_width", "image_width"}
 
 
 @gold.add
@@ -30,17 +32,30 @@ def dataset(path: Path) -> Iterator[Gold]:
     A predictions file names them by `id`, and its numbers are in the model family's own frame. DataError where the path
     holds no such rows.
     """
-    import pyarrow.parquet as pq
-
+    seen: dict[str, str] = {}
     files = [path] if path.is_file() else _files(path)
     for file in files:
-        opened = pq.ParquetFile(file)
-        held = [name for name in _WANTED if name in opened.schema_arrow.names]
-        lacking = {"id", "instruction", "target", "viewport_width", "image_width"} - set(held)
-        if lacking:
-            raise DataError(f"no column is named {', '.join(sorted(lacking))}: these are no rows", place=str(file))
-        for batch in opened.iter_batches(256, columns=held):
-            yield from (_gold(row) for row in batch.to_pylist() if row["target"] and row["target"]["bbox"])
+        with opened(file) as shard:
+            held = [name for name in _WANTED if name in shard.schema_arrow.names]
+            lacking = _NEEDED - set(held)
+            if lacking:
+                raise DataError(f"no column is named {', '.join(sorted(lacking))}: these are no rows", place=str(file))
+            for number, row in enumerate(
+                r for batch in shard.iter_batches(256, columns=held) for r in batch.to_pylist()
+            ):
+                try:
+                    one = _gold(row) if row["target"] and row["target"]["bbox"] else None
+                except (TypeError, KeyError, AttributeError, ValueError) as error:
+                    raise DataError(
+                        f"it is no row of cuadata's: {type(error).__name__}: {error}; build the dataset again",
+                        place=f"{file}, row {number}",
+                    ) from error
+                if one is not None:
+                    if (other := seen.setdefault(one.task.id, f"{file}, row {number}")) != f"{file}, row {number}":
+                        raise DataError(
+                            f"its id {one.task.id!r:.80} stands at {other} too", place=f"{file}, row {number}"
+                        )
+                    yield one
 
 
 def _files(folder: Path) -> list[Path]:

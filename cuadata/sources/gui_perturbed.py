@@ -7,17 +7,16 @@ and `Gold.holds` says whether the recorded reference stands in it.
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from cuadata import text_files
 from cuadata.contracts import Gold
 from cuadata.errors import DataError
 from cuadata.registry import gold
 from cuadata.scores.misses import beyond
-from cuadata.types import Axis, BBox, Relation, Size, Task
+from cuadata.types import Axis, Relation, Size, Task
 
 _SCREEN = Size(1920, 1080)
 #: The set's own words for a side. Where an instruction states it in others, no relation is taken from it.
@@ -43,20 +42,21 @@ def gui_perturbed(path: Path) -> Iterator[Gold]:
     missing or a box is none.
     """
     file = path / "steps.csv" if path.is_dir() else path
-    with file.open(newline="", encoding="utf-8-sig") as opened:
-        rows = csv.DictReader(opened)
-        lacking = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
-        if lacking:
-            raise DataError(f"no column is named {', '.join(lacking)}; this is no steps.csv", place=str(file))
-        for row in rows:
-            yield from _questions(row, f"{file}:{rows.line_num}")
+    if not file.is_file():
+        raise DataError(f"no {file.name} is in it; give the folder of GUI-Perturbed, or its steps.csv", place=str(path))
+    first: dict[str, str] = {}
+    for place, row in text_files.table(file, _COLUMNS):
+        for one in _questions(row, place):
+            if (other := first.setdefault(one.task.id, place)) != place:
+                raise DataError(f"{one.task.id} is there already, at {other}; take one of them out", place=place)
+            yield one
 
 
 def _questions(row: Mapping[str, str], place: str) -> Iterator[Gold]:
-    target = _box(row["target_bbox_xywh"], place)
+    target = text_files.box(row["target_bbox_xywh"], place)
     if target is None:
         raise DataError("the step has no target box", place=place)
-    reference = _box(row["reference_bbox_xywh"], place)
+    reference = text_files.box(row["reference_bbox_xywh"], place)
     for kind in ("direct", "relational"):
         relation = stated(row["relational_instruction"]) if kind == "relational" else None
         yield Gold(
@@ -96,14 +96,3 @@ def stated(instruction: str) -> Relation | None:
     """The side that an instruction states, outside of quoted names where it can be; None where it states none."""
     found = _SIDE.search(_QUOTED.sub(" ", instruction)) or _SIDE.search(instruction)
     return _SIDES[found[1].lower()] if found else None
-
-
-def _box(text: str, place: str) -> BBox | None:
-    """`[x, y, width, height]` as a box; None for an empty cell."""
-    if not text.strip():
-        return None
-    try:
-        x, y, width, height = map(float, json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{text!r:.60} is no box [x, y, width, height]", place=place) from error
-    return BBox(x, y, width, height)

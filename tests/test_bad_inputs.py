@@ -1,0 +1,203 @@
+"""Files of others, calls at their edges, disks that end: a sentence with the file's name, and never a wrong figure."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from cuadata import parity, registry, text_files
+from cuadata.building import folders
+from cuadata.errors import CallError, DataError
+from cuadata.learning import training_rows
+from cuadata.reporting import effect_report
+from cuadata.scores import compare_runs, evaluation, runs
+from cuadata.types import BBox
+
+HEAD = "task_id,step_index,variant,direct_instruction,relational_instruction,target_bbox_xywh,reference_bbox_xywh\n"
+ROW = 'a,1,original,Click A,Click A above B,"[10, 20, 30, 40]","[10, 70, 30, 40]"\n'
+
+
+def gold(path: Path, *rows: str) -> list[object]:
+    (path / "steps.csv").write_text(HEAD + "".join(rows))
+    return list(registry.gold["gui_perturbed"](path))
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("b,2\n", "the row has 2 fields, and 7 columns are named"),
+        (ROW.strip() + ",more\n", "the row has 8 fields"),
+        (ROW, "is there already, at .*steps.csv:2"),
+        (ROW.replace("a,1", "b,2").replace("[10, 20, 30, 40]", "[NaN, 20, 30, 40]"), "finite numbers"),
+        (ROW.replace("a,1", "b,2").replace("[10, 20, 30, 40]", "[1e999, 20, 30, 40]"), "finite numbers"),
+        (ROW.replace("a,1", "b,2").replace("[10, 20, 30, 40]", "[10, 20, -30, 40]"), "sides of 0 px or more"),
+        (ROW.replace("a,1", "b,2").replace("[10, 20, 30, 40]", "[true, 20, 30, 40]"), "is no box"),
+    ],
+)
+def test_a_row_of_a_gold_set_that_would_give_a_wrong_figure_is_refused(tmp_path: Path, row: str, words: str) -> None:
+    with pytest.raises(DataError, match=words) as error:
+        gold(tmp_path, ROW, row)
+    assert "steps.csv:3" in str(error.value)
+
+
+def test_a_long_field_and_a_separator_of_unicode_are_read(tmp_path: Path) -> None:
+    long = "x" * 200_000 + "\u2028y"
+    assert len(gold(tmp_path, ROW, ROW.replace("a,1", "b,2").replace("Click A,", f"{long},"))) == 4
+
+
+def test_a_folder_without_the_set_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no steps.csv is in it"):
+        list(registry.gold["gui_perturbed"](tmp_path))
+
+
+def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    file.write_bytes(b"# \xff\n")
+    with pytest.raises(DataError, match=r"README.md: it is no text in UTF-8: .* at byte 2"):
+        text_files.read(file)
+
+
+def test_a_box_of_a_cell() -> None:
+    assert text_files.box("[1, 2, 3.5, 0]", "x") == BBox(1, 2, 3.5, 0)
+    assert text_files.box(" ", "x") is None
+
+
+def test_lines_end_at_line_ends_only(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    said = {"prompt": [{"role": "user", "content": "a\u2028b"}], "completion": [{"role": "assistant", "content": "c"}]}
+    file.write_text(json.dumps(said, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert [row["prompt"] for row in training_rows.message_rows(file, vision=False)] == [said["prompt"]]
+
+
+# --- Parity ------------------------------------------------------------------------------------------------------------
+
+TURNS = [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": 5},
+        {"messages": "{"},
+        {"messages": [5]},
+        {"messages": [{"role": "user", "content": 5}]},
+        {"messages": [{"role": "user", "content": [5]}]},
+        {"messages": [{"content": "x"}]},
+        {"messages": TURNS, "history": 5},
+        {"messages": TURNS, "history": [5], "instruction": "a"},
+        {"messages": TURNS, "context": [5]},
+        {"messages": TURNS, "context": [{"kind": 1}]},
+        {"messages": TURNS, "elements": 5},
+        {"messages": TURNS, "frame": [1]},
+        {"messages": TURNS, "format": {}},
+        {"messages": TURNS, "image_width": "x", "image_height": 5},
+        {"messages": TURNS, "image_width": float("nan"), "image_height": 5},
+        {"instruction": "x", "image_width": -5, "image_height": 10},
+        {"instruction": "x", "image_width": 1e308, "image_height": 10},
+        {"instruction": "x", "image_width": 10, "image_height": 10, "elements": [{"role": 5}]},
+    ],
+)
+def test_a_prompt_with_columns_of_wrong_types_is_no_prompt_that_agrees(row: dict[str, object]) -> None:
+    with pytest.raises(DataError, match="^log.jsonl:3: "):
+        parity.skeleton(row, registry.formats["gta1"], place="log.jsonl:3")
+
+
+def test_a_log_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(json.dumps({"messages": TURNS}).encode() + b"\n\xff\xfe\n")
+    with pytest.raises(DataError, match=r"log.jsonl:2: is no JSON in UTF-8"):
+        list(parity.read(file))
+
+
+# --- Runs --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run of four answers."""
+    (tmp_path / "set").mkdir()
+    gold(tmp_path / "set", *(ROW.replace("a,1", f"a,{n}") for n in range(4)))
+    file = tmp_path / "said.jsonl"
+    said = {"task_id": "a", "variant": "original", "instruction": "Click A", "raw_prediction": "(15, 25)"}
+    file.write_text("".join(json.dumps({**said, "step_index": n}) + "\n" for n in range(4)))
+    made, rows, result = evaluation.answers(file, f"gui_perturbed:{tmp_path / 'set'}", "gta1")
+    evaluation.save(tmp_path / "run", made, rows, result)
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("change", [lambda lines: lines[:2], lambda lines: [*lines, lines[0].replace("true", "false")]])
+def test_a_run_that_lost_or_doubled_answers_is_not_compared(
+    run: Path, change: Callable[[list[str]], list[str]]
+) -> None:
+    file = run / runs.ANSWERS
+    assert compare_runs.compare(run, run, samples=100)["shared"] == 4
+    file.write_text("".join(change(file.read_text().splitlines(keepends=True))))
+    with pytest.raises(DataError, match="and 4 were scored"):
+        compare_runs.compare(run, run, samples=100)
+
+
+def test_slack_over_the_whole_page_is_no_measure(run: Path) -> None:
+    place = run.parent
+    with pytest.raises(CallError, match="every point of a page of 1920 px hits"):
+        evaluation.answers(place / "said.jsonl", f"gui_perturbed:{place / 'set'}", "gta1", tolerance=1e308)
+
+
+def test_a_disk_that_ends_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text("before")
+    code = (
+        "import sys, pathlib; from cuadata.building import folders; folders.put(pathlib.Path(sys.argv[1]), 'x' * 9000)"
+    )
+
+    def small() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code, str(file)], check=False, preexec_fn=small, capture_output=True, text=True
+    )
+    assert f"DataError: {file}: the file would be larger" in done.stderr
+    assert file.read_text() == "before" and os.listdir(tmp_path) == ["run.json"]
+
+
+def test_folders_come_with_the_files_and_take_old_ones_places(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "dataset" / "old").mkdir(parents=True)
+    with pytest.raises(RuntimeError), folders.files_into(out) as made:
+        (made / "dataset").mkdir()
+        raise RuntimeError
+    assert (out / "dataset" / "old").is_dir()
+    with folders.files_into(out) as made:
+        (made / "dataset" / "new").mkdir(parents=True)
+        (made / "list").write_text("x")
+    assert sorted(path.name for path in out.rglob("*")) == ["dataset", "list", "new"]
+
+
+# --- Effects and names -------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_of_another_size_masks_nothing_and_a_point_off_the_picture_is_none(tmp_path: Path) -> None:
+    before, other = tmp_path / "a.png", tmp_path / "b.png"
+    Image.new("RGB", (40, 30), "white").save(before)
+    Image.new("RGB", (30, 30), "white").save(other)
+    asked = {"ratio": 1.0, "labels": None, "again": False, "write": False, "as_json": False}
+    with pytest.raises(DataError, match=r"b.png: it is 30x30 px, and the picture before the action 40x30 px"):
+        effect_report.run([before, before], ambient=[other], point=None, **asked)  # type: ignore[arg-type]
+    for point in ("41,5", "-1,5"):
+        with pytest.raises(CallError, match="is off the picture, 40x30 CSS px"):
+            effect_report.run([before, before], ambient=[], point=point, **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["a.b", "json.x", "", ".", "/etc/passwd", "_ui_tars", "a\0b", "x" * 10_000])
+def test_what_is_no_name_of_a_plug_in_is_said_so(name: str) -> None:
+    with pytest.raises(KeyError, match="no format is named"):
+        registry.formats[name]
