@@ -23,8 +23,8 @@ MAX_PIXELS = 100_000_000
 #: Formats whose EXIF orientation readers heed, and the orientations in which width and height change places.
 _ORIENTED = ("JPEG", "MPO", "PNG", "WEBP")
 _SIDEWAYS = (5, 6, 7, 8)
-#: A PNG without any of these has no orientation, and its size is read from its head alone.
-_PNG_EXIF = (b"eXIf", b"Raw profile type exif", b"XML:com.adobe.xmp")
+#: What a PNG's chunk of text begins with that may tell an orientation, as its chunk eXIf does.
+_PNG_EXIF = (b"Raw profile type exif", b"XML:com.adobe.xmp")
 
 
 class BadImage(ValueError):
@@ -114,7 +114,7 @@ def header(data: bytes) -> tuple[str, int, int]:
         width, height = struct.unpack(">II", data[16:24])
         if b"IEND" not in data[-12:]:
             raise BadImage(f"the PNG of {len(data)} bytes is cut off: it has no end mark")
-        if not any(mark in data for mark in _PNG_EXIF):
+        if not _may_be_turned(data):
             return _checked("png", width, height)
     if data[:40].startswith(b"version https://git-lfs"):
         raise BadImage("the file is a Git LFS pointer, not the picture; fetch it with `git lfs pull`")
@@ -130,6 +130,20 @@ def header(data: bytes) -> tuple[str, int, int]:
         raise BadImage(f"{len(data)} bytes that begin with {data[:8]!r} are no picture of a known format") from error
     except (OSError, Pillow.DecompressionBombError, SyntaxError, ValueError) as error:
         raise BadImage(f"{len(data)} bytes that begin with {data[:8]!r} are no picture: {error}") from error
+
+
+def _may_be_turned(png: bytes) -> bool:
+    """Whether a PNG has a chunk that may tell an orientation; without one its size is read from its head alone.
+
+    Goes from chunk to chunk: to look through all of a picture for a word takes longer than to hash it.
+    """
+    at = 8
+    while at + 8 <= len(png):
+        length, kind = struct.unpack_from(">I4s", png, at)
+        if kind == b"eXIf" or (kind in (b"tEXt", b"zTXt", b"iTXt") and png.startswith(_PNG_EXIF, at + 8)):
+            return True
+        at += 12 + length
+    return False
 
 
 def is_turned(data: bytes) -> bool:
