@@ -19,7 +19,7 @@ from cuadata.building import folders
 from cuadata.errors import CallError, DataError
 from cuadata.learning import training_rows
 from cuadata.reporting import effect_report
-from cuadata.scores import compare_runs, evaluation, runs
+from cuadata.scores import compare_runs, evaluation, reward_scores, runs
 from cuadata.types import BBox
 
 HEAD = "task_id,step_index,variant,direct_instruction,relational_instruction,target_bbox_xywh,reference_bbox_xywh\n"
@@ -114,7 +114,7 @@ def test_a_prompt_with_columns_of_wrong_types_is_no_prompt_that_agrees(row: dict
 def test_a_log_that_is_no_utf8_is_named(tmp_path: Path) -> None:
     file = tmp_path / "log.jsonl"
     file.write_bytes(json.dumps({"messages": TURNS}).encode() + b"\n\xff\xfe\n")
-    with pytest.raises(DataError, match=r"log.jsonl:2: is no JSON in UTF-8"):
+    with pytest.raises(DataError, match=r"log.jsonl:2: is no UTF-8"):
         list(parity.read(file))
 
 
@@ -201,3 +201,51 @@ def test_a_picture_of_another_size_masks_nothing_and_a_point_off_the_picture_is_
 def test_what_is_no_name_of_a_plug_in_is_said_so(name: str) -> None:
     with pytest.raises(KeyError, match="no format is named"):
         registry.formats[name]
+
+
+# --- Rewards and rows of datasets --------------------------------------------------------------------------------------
+
+ASKED = {"output": "(5, 5)", "target": [1, 1, 10, 10], "image_width": 100, "image_height": 100}
+
+
+def logged(path: Path, *lines: dict[str, object]) -> Path:
+    file = path / "log.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+def test_every_answer_of_a_group_is_paid_for_its_own_outcome(tmp_path: Path) -> None:
+    lines = [
+        {"group": "a", "output": "x", "outcome": {"ended": "success", "success": success}} for success in (True, False)
+    ]
+    cases = reward_scores.from_rows(logged(tmp_path, *lines), "json")
+    assert reward_scores.score(cases, ["exact"])[0].mean == 0.5
+
+
+def test_lines_of_one_group_that_ask_other_questions_are_no_samples_of_one(tmp_path: Path) -> None:
+    lines = {"task_id": "a", **ASKED}, {"task_id": "a", **ASKED, "target": [50, 50, 10, 10]}
+    with pytest.raises(
+        DataError, match=r"log.jsonl:2: it is of group 'a' as .*log.jsonl:1 is, and its `target` is anoth"
+    ):
+        reward_scores.from_rows(logged(tmp_path, *lines), "gta1")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"target": [5, 5, -3, -3]},
+        {"target": [1e400, 5, 3, 3]},
+        {"target": "x"},
+        {"image_width": 0},
+        {"image_width": "x"},
+    ],
+)
+def test_a_line_that_no_reward_can_be_right_about_is_named(tmp_path: Path, change: dict[str, object]) -> None:
+    file = logged(tmp_path, {"id": "a", **ASKED}, {"id": "b", **ASKED, **change})
+    with pytest.raises(DataError, match=r"log.jsonl:2: "):
+        reward_scores.score(reward_scores.from_rows(file, "gta1"), ["gui_g2"])
+
+
+def test_a_line_without_any_text_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"log.jsonl:1: the list of texts is empty"):
+        reward_scores.from_rows(logged(tmp_path, {**ASKED, "output": []}), "gta1")
