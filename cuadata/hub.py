@@ -21,11 +21,10 @@ from cuadata.errors import CallError, DataError
 from cuadata.publishing import hub_checks, hub_plan
 from cuadata.publishing.hub_open import check_opens
 from cuadata.publishing.hub_plan import Change, Visibility
-from cuadata.publishing.hub_remote import Limits, Remote, RemoteError, RemoteFile
+from cuadata.publishing.hub_remote import Limits, Remote, RemoteError, RemoteFile, check_name
 
 #: Told what is being done, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _TAG = re.compile(r"\w[\w.-]{0,63}")
 #: Files beside the shards that are published where they exist.
 _BESIDE = (card.NAME, manifest.NAME, "LICENSE", "LICENSE.txt", "LICENSE.md")
@@ -133,8 +132,7 @@ def _sha256(path: Path) -> str:
 
 
 def _check_call(repo: str, version: str) -> None:
-    if not _REPO.fullmatch(repo):
-        raise CallError(f"'{repo}' names no repository; wanted user/name")
+    check_name(repo)
     if version and (not _TAG.fullmatch(version) or version == "main"):
         raise CallError(f"'{version}' is no tag, or the branch's own name; use letters, digits, '.', '-' and '_': v1.0")
 

@@ -129,8 +129,8 @@ def read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 try:
                     row = json.loads(line.decode("utf-8-sig"))
                 except (ValueError, RecursionError) as error:
-                    why = "nested too deep" if isinstance(error, RecursionError) else error
-                    raise DataError(f"is no JSON in UTF-8: {why}", place=f"{path}:{number}") from error
+                    told = {RecursionError: "is no JSON: nested too deep", UnicodeDecodeError: f"is no UTF-8: {error}"}
+                    raise DataError(told.get(type(error), f"is no JSON: {error}"), place=f"{path}:{number}") from error
                 if not isinstance(row, dict):
                     raise DataError("wanted a JSON object", place=f"{path}:{number}")
                 yield f"{path.name}:{number}", row

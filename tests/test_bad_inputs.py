@@ -13,13 +13,18 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from publishing import dataset as dataset_to_publish
+from publishing import example
 
-from cuadata import parity, registry, text_files
+from cuadata import dataset, parity, registry, text_files
 from cuadata.building import folders
 from cuadata.errors import CallError, DataError
+from cuadata.generating import spatial
 from cuadata.learning import training_rows
+from cuadata.publishing import hub_remote, redaction
 from cuadata.reporting import effect_report
-from cuadata.scores import compare_runs, evaluation, runs
+from cuadata.rows import Example
+from cuadata.scores import compare_runs, evaluation, reward_scores, runs, selection
 from cuadata.types import BBox
 
 HEAD = "task_id,step_index,variant,direct_instruction,relational_instruction,target_bbox_xywh,reference_bbox_xywh\n"
@@ -114,7 +119,7 @@ def test_a_prompt_with_columns_of_wrong_types_is_no_prompt_that_agrees(row: dict
 def test_a_log_that_is_no_utf8_is_named(tmp_path: Path) -> None:
     file = tmp_path / "log.jsonl"
     file.write_bytes(json.dumps({"messages": TURNS}).encode() + b"\n\xff\xfe\n")
-    with pytest.raises(DataError, match=r"log.jsonl:2: is no JSON in UTF-8"):
+    with pytest.raises(DataError, match=r"log.jsonl:2: is no UTF-8"):
         list(parity.read(file))
 
 
@@ -201,3 +206,130 @@ def test_a_picture_of_another_size_masks_nothing_and_a_point_off_the_picture_is_
 def test_what_is_no_name_of_a_plug_in_is_said_so(name: str) -> None:
     with pytest.raises(KeyError, match="no format is named"):
         registry.formats[name]
+
+
+# --- Rewards and rows of datasets --------------------------------------------------------------------------------------
+
+ASKED = {"output": "(5, 5)", "target": [1, 1, 10, 10], "image_width": 100, "image_height": 100}
+
+
+def logged(path: Path, *lines: dict[str, object]) -> Path:
+    file = path / "log.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+def test_every_answer_of_a_group_is_paid_for_its_own_outcome(tmp_path: Path) -> None:
+    lines = [
+        {"group": "a", "output": "x", "outcome": {"ended": "success", "success": success}} for success in (True, False)
+    ]
+    cases = reward_scores.from_rows(logged(tmp_path, *lines), "json")
+    assert reward_scores.score(cases, ["exact"])[0].mean == 0.5
+
+
+def test_lines_of_one_group_that_ask_other_questions_are_no_samples_of_one(tmp_path: Path) -> None:
+    lines = {"task_id": "a", **ASKED}, {"task_id": "a", **ASKED, "target": [50, 50, 10, 10]}
+    with pytest.raises(
+        DataError, match=r"log.jsonl:2: it is of group 'a' as .*log.jsonl:1 is, and its `target` is anoth"
+    ):
+        reward_scores.from_rows(logged(tmp_path, *lines), "gta1")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"target": [5, 5, -3, -3]},
+        {"target": [1e400, 5, 3, 3]},
+        {"target": "x"},
+        {"image_width": 0},
+        {"image_width": "x"},
+    ],
+)
+def test_a_line_that_no_reward_can_be_right_about_is_named(tmp_path: Path, change: dict[str, object]) -> None:
+    file = logged(tmp_path, {"id": "a", **ASKED}, {"id": "b", **ASKED, **change})
+    with pytest.raises(DataError, match=r"log.jsonl:2: "):
+        reward_scores.score(reward_scores.from_rows(file, "gta1"), ["gui_g2"])
+
+
+def test_a_line_without_any_text_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"log.jsonl:1: the list of texts is empty"):
+        reward_scores.from_rows(logged(tmp_path, {**ASKED, "output": []}), "gta1")
+
+
+def column(folder: Path, name: str, value: object) -> None:
+    """Give every row of a dataset of ours another value in a column, of whatever type it is."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for file in folder.rglob("*.parquet"):
+        held = pq.read_table(file)
+        place = held.schema.get_field_index(name)
+        pq.write_table(held.set_column(place, name, pa.array([value] * len(held))), file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("image_width", "x"), ("viewport_width", 0), ("instruction", 1), ("target", "x"), ("references", 1), ("id", "a")],
+)
+def test_rows_of_a_dataset_that_give_a_wrong_figure_are_named(tmp_path: Path, name: str, value: object) -> None:
+    dataset.write([example(number) for number in range(2)], Example, tmp_path / "actions")
+    assert len(list(registry.gold["dataset"](tmp_path))) == 2
+    column(tmp_path, name, value)
+    with pytest.raises(DataError, match=r"train-00000-of-00001.parquet, row [01]: "):
+        list(registry.gold["dataset"](tmp_path))
+
+
+def test_what_cannot_be_redacted_is_bad_data_with_its_place(tmp_path: Path) -> None:
+    folder = dataset_to_publish(tmp_path / "data")
+    column(folder, "step_index", "x")
+    with pytest.raises(DataError, match=r"data, actions/\w+: row 0: .*step_index"):
+        redaction.redact(folder, tmp_path / "clean")
+    (folder / "actions").rename(folder / "others")
+    with pytest.raises(DataError, match=r"data, others/\w+: config 'others' is none of cuadata's"):
+        redaction.redact(folder, tmp_path / "clean")
+    assert not (tmp_path / "clean").exists()
+
+
+@pytest.mark.parametrize(
+    "repo",
+    ["name", "a/b/c", "a/-b", "a/b--c", "a/b..c", "a/b.git", "a/b.", ".a/b", f"a/{'x' * 97}", "a/\u00e4", "a/ b"],
+)
+def test_a_name_against_the_hub_s_rules_is_a_wrong_call(repo: str) -> None:
+    with pytest.raises(CallError, match="names no repository; wanted user/name"):
+        hub_remote.check_name(repo)
+
+
+@pytest.mark.parametrize("token", ["hf_\u00e4bc", "hf_a bc"])
+def test_a_token_that_no_request_carries_is_said_and_not_shown(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", token)
+    with pytest.raises(CallError, match="holds a space or a sign that no token has") as error:
+        hub_remote.Remote("a/b")
+    assert token not in str(error.value)
+
+
+def test_more_rows_or_a_larger_seed_than_can_be_planned_are_refused_at_once(tmp_path: Path) -> None:
+    for asked in ({"n": 10**20}, {"n": 1, "seed": 10**20}):
+        with pytest.raises(CallError, match="planned for by nobody"):
+            spatial.generate(out=tmp_path / "out", **asked)
+
+
+def test_a_selection_is_there_whole_or_as_it_was(tmp_path: Path) -> None:
+    source, out = tmp_path / "data", tmp_path / "out"
+    dataset.write([example(number) for number in range(2)], Example, source / "actions")
+    kept = [
+        selection.Chosen(
+            id=f"t{number:03d}/0", keep="yes", reason=None, hits=1, n=2, rate=0.5, interval=None, unread=0,
+            consistency=None, vouched_by=(), cluster=(),
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    assert len(selection.save(out, kept, {"kept": 2}, source=source)) == 1
+    (out / "dataset" / "actions" / "train-00000-of-00002.parquet").write_bytes(b"of an earlier selection")
+    column(source, "provenance", "{")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    with pytest.raises(DataError, match="row t000/0: its provenance is no JSON object"):
+        selection.save(out, kept, {"kept": 2}, source=source, force=True)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    column(source, "provenance", "{}")
+    files = selection.save(out, kept, {"kept": 2}, source=source, force=True)
+    assert sorted(out.rglob("*.parquet")) == files and not list(tmp_path.glob(".*"))

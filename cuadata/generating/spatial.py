@@ -71,11 +71,17 @@ def generate(
     return summary
 
 
+#: Rows of one dataset, and the largest seed: pages are numbered from it on, and JSON and pages hold no larger numbers.
+_MOST = 10**9
+
+
 def _check(n: int, seed: int, workers: int, infeasible: float, pairs: float) -> None:
     if n < 1 or workers < 1 or seed < 0:
         raise CallError(
             f"n={n}, workers={workers}, seed={seed}: give at least 1 row and 1 worker, and a seed from 0 on"
         )
+    if n > _MOST or seed > _MOST:
+        raise CallError(f"n={n:.3g}, seed={seed:.3g}: more than {_MOST:,} is planned for by nobody; give less")
     if not 0 <= infeasible <= 0.5:
         raise CallError(f"infeasible={infeasible} is no share of rows that can be made; give 0 to 0.5")
     if not 0 <= pairs <= 1:

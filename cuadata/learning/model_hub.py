@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from cuadata.errors import CallError
 from cuadata.learning import model_card
 from cuadata.publishing import hub_plan
 from cuadata.publishing.hub_plan import Visibility
-from cuadata.publishing.hub_remote import Limits, Remote, RemoteError
+from cuadata.publishing.hub_remote import Limits, Remote, RemoteError, check_name
 
 #: What makes up an adapter with its processor and its run; checkpoints and optimiser states stay at home.
 _FILES = (
@@ -21,7 +20,6 @@ _FILES = (
     "video_preprocessor_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json",
     "merges.txt", "added_tokens.json", "chat_template.jinja",
 )  # fmt: skip
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +43,7 @@ def push(run: Path, repo: str, *, private: bool = True, licence: str = "", limit
     Local paths stay at home: of those that the run wrote down only the last part goes out. CallError where the call is
     wrong or the repository's visibility is not the one asked for; RemoteError where the Hub refuses or fails.
     """
-    if not _REPO.fullmatch(repo):
-        raise CallError(f"'{repo}' names no repository; wanted user/name")
+    check_name(repo)
     from huggingface_hub import CommitOperationAdd
 
     files: dict[str, Path | bytes] = {name: run / name for name in _FILES if (run / name).is_file()}

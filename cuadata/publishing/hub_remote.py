@@ -65,6 +65,8 @@ class Remote:
     ) -> None:
         from huggingface_hub import HfApi
 
+        check_name(repo)
+        _check_token()
         self.repo = repo
         self.kind = kind
         self.limits = limits or Limits()
@@ -297,6 +299,34 @@ def _response(error: BaseException) -> Any:
 def _status(error: BaseException) -> int | None:
     response = _response(error)
     return None if response is None else int(response.status_code)
+
+
+def check_name(repo: str) -> None:
+    """CallError where a name breaks the Hub's rules: they are its own, so that none is found out after the checks."""
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(repo)
+        fits = repo.isascii() and repo.count("/") == 1
+    except HFValidationError:
+        fits = False
+    if not fits:
+        raise CallError(
+            f"'{repo:.120}' names no repository; wanted user/name of letters, digits, '-', '_' and '.', at most 96 in all, "
+            "neither beginning nor ending with '-' or '.', without '--' and '..', and not ending with '.git'"
+        )
+
+
+def _check_token() -> None:
+    """CallError for a token that no request can carry; it is not repeated."""
+    from huggingface_hub import get_token
+
+    token = get_token() or ""
+    if not all("!" <= sign <= "~" for sign in token):
+        raise CallError(
+            "the token in HF_TOKEN, or of `hf auth login`, holds a space or a sign that no token has; copy it anew: "
+            "letters and digits behind hf_"
+        )
 
 
 def _is_network(error: BaseException) -> bool:

@@ -36,6 +36,8 @@ def show(
     """Verify a dataset, or the pages of a family, and print what was found. DataError where a label does not hold."""
     if (folder is None) == (not family):
         raise CallError("say what to verify: the folder of a dataset, or --family NAME --seeds A:B")
+    if out is not None and out.exists() and not out.is_dir():
+        raise CallError(f"--out {out} is a file; give the name of a folder")
     if folder is not None:
         found = verify.dataset(
             folder, recordings=recordings, render=render, faults=inject, each=each, limit=limit, out=out

@@ -124,6 +124,8 @@ def noted(provenance: str, held: Rollouts) -> str:
     """Provenance as JSON text, with rollouts in it."""
     counts = {"hits": held.hits, "n": held.n, "unread": held.unread, "consistency": held.consistency}
     told = json.loads(provenance or "{}")
+    if not isinstance(told, dict):
+        raise ValueError("a JSON object is wanted")
     return json.dumps({**told, "rollouts": {**counts, "vouched_by": list(held.vouched_by)}})
 
 

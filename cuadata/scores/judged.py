@@ -8,6 +8,7 @@ not given), `format` (name of the model family), and where they matter `frame`, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -105,7 +106,10 @@ def box(value: Any) -> BBox | None:
     sides = [finite(side) for side in value] if isinstance(value, Sequence) and not isinstance(value, str) else []
     if len(sides) != 4 or None in sides:
         raise CallError(f"{value!r:.60} is no box; give a target with a bbox, or [x, y, width, height] in CSS px")
-    return BBox(*(side for side in sides if side is not None))
+    x, y, width, height = (side for side in sides if side is not None)
+    if not all(map(math.isfinite, (x, y, width, height))) or width < 0 or height < 0:
+        raise CallError(f"{value!r:.60} is no box: finite numbers and sides of 0 px or more are wanted")
+    return BBox(x, y, width, height)
 
 
 def said_box(answer: str, judged: Judged) -> BBox | None:

@@ -35,7 +35,7 @@ def raw(outcome: Mapping[str, Any]) -> float:
 
 
 def _number(value: Any, name: str) -> float:
-    number = float(value)
+    number = float(value) if isinstance(value, int | float) else math.nan
     if not math.isfinite(number):
-        raise CallError(f"the outcome's {name} reward is {number}; a finite number is wanted")
+        raise CallError(f"the outcome's {name} reward is {value!r:.60}; a finite number is wanted")
     return number

@@ -10,7 +10,7 @@ import math
 import random
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -23,6 +23,11 @@ from cuadata.statistics import groups
 #: Columns that name the group of an answer, the first that is there.
 GROUPS: Final = ("group", "group_id", "prompt_id", "task_id", "id")
 RANDOM: Final = "random"
+#: Columns that make the question of a line, and what its answers are judged by.
+_ASKED: Final = (
+    "target", "bbox", "references", "candidates", "relation", "action", "instruction", "frame", "format", "step_index",
+    "variant", "image_width", "image_height", "viewport_width", "viewport_height",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,11 @@ class Case:
     group: Annotated[str, "name of the prompt"]
     answers: Annotated[tuple[str, ...], "the model's texts"]
     columns: Annotated[Mapping[str, Any], "target, sizes, frame, format, ..."]
+    own: Annotated[
+        tuple[Mapping[str, Any], ...],
+        "what each answer's own line holds, such as its outcome; empty: all share `columns`",
+    ] = ()
+    place: Annotated[str, "file and line of the first answer; empty where the columns are a gold set's"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +94,32 @@ def from_rows(path: Path, form: str, *, frame: str | None = None) -> list[Case]:
     for place, row in predictions.lines(path):
         group = next((str(row[name]) for name in GROUPS if row.get(name) is not None), place)
         texts = predictions.texts(row, place)
+        if not texts:
+            raise DataError("the list of texts is empty; write what the model said, or leave the line out", place=place)
         held = found.get(group)
         columns = {**row, "format": row.get("format", form), **({"frame": frame} if frame else {})}
-        answers = texts if held is None else (*held.answers, *texts)
-        found[group] = Case(group=group, answers=answers, columns=held.columns if held else columns)
+        if held is not None:
+            _check_same(group, held, columns, place)
+        own = (columns,) * len(texts)
+        found[group] = (
+            Case(group=group, answers=texts, columns=columns, own=own, place=place)
+            if held is None
+            else replace(held, answers=(*held.answers, *texts), own=(*held.own, *own))
+        )
     if not found:
         raise DataError("holds no predictions", place=str(path))
     return list(found.values())
+
+
+def _check_same(group: str, held: Case, columns: Mapping[str, Any], place: str) -> None:
+    """DataError where a line of a group is of another question: its answers would be judged by the first one's target."""
+    for name in _ASKED:
+        if columns.get(name) != held.columns.get(name):
+            raise DataError(
+                f"it is of group '{group:.80}' as {held.place} is, and its `{name}` is another; samples of one question are "
+                "a group: give each question a `group` of its own",
+                place=place,
+            )
 
 
 def score(cases: Sequence[Case], names: Sequence[str], *, seed: int = 0, **thresholds: Any) -> tuple[Score, ...]:
@@ -126,8 +155,11 @@ def _line_of(
 
 def _paid(name: str, case: Case, thresholds: Mapping[str, Any]) -> list[float]:
     known = {key: value for key, value in thresholds.items() if key in _parameters(rewards[name])}
-    columns = {**case.columns, "group": case.answers, **known}
-    return [float(rewards[name](answer, **columns)) for answer in case.answers]
+    own = case.own or [case.columns] * len(case.answers)
+    return [
+        float(rewards[name](answer, **{**columns, "group": case.answers, **known}))
+        for answer, columns in zip(case.answers, own, strict=True)
+    ]
 
 
 def _parameters(reward: Callable[..., Any]) -> set[str]:
@@ -140,7 +172,12 @@ def _hits(case: Case) -> list[bool] | None:
     """Which answers hit the target; None for rows without one, such as rollouts that carry only an outcome."""
     if case.columns.get("target", case.columns.get("bbox")) is None:
         return None
-    return [rewards["point_in_box"](answer, **case.columns) > 0 for answer in case.answers]
+    try:
+        return [rewards["point_in_box"](answer, **case.columns) > 0 for answer in case.answers]
+    except (ValueError, TypeError) as error:
+        if not case.place:
+            raise
+        raise DataError(str(error), place=case.place) from error
 
 
 def _score(

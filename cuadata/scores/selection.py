@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal
 from cuadata import dataset, image, registry, schema, scoring
 from cuadata.building import folders, near, splits
 from cuadata.contracts import Format, Gold
-from cuadata.errors import CallError
+from cuadata.errors import CallError, DataError
 from cuadata.scores import difficulty, predictions
 from cuadata.scores.difficulty import Rollouts
 from cuadata.statistics.intervals import Interval
-from cuadata.types import Keep
+from cuadata.types import Image, Keep
 
 By = Literal["hit_rate", "consistency"]
 SELECTED, DROPPED, MADE_BY, ROWS = "selected.jsonl", "dropped.jsonl", "select.json", "dataset"
@@ -127,10 +127,17 @@ def _picture_clusters(source: Path, ids: Collection[str]) -> dict[str, str]:
             for batch in opened.iter_batches(64, columns=["id", "image"]):
                 for row in batch.to_pylist():
                     if row["id"] in wanted and row["image"]:
-                        held.setdefault(row["id"], looks.place(image.from_bytes(row["image"]["bytes"], keep=False)))
+                        held.setdefault(row["id"], looks.place(_picture(row, file)))
     names = list(held)
     sets = splits.joined([splits.Item(keys=(), pictures=(look,), weight=1) for look in held.values()], looks=looks)
     return {name: names[sets.find(at)] for at, name in enumerate(names)}
+
+
+def _picture(row: Mapping[str, Any], file: Path) -> Image:
+    try:
+        return image.from_bytes(row["image"]["bytes"], keep=False)
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"its picture: {error}; build the dataset again", place=f"{file}, {row['id']}") from error
 
 
 def _shards(source: Path) -> list[Path]:
@@ -236,7 +243,12 @@ def _noted(provenance: str, one: Chosen) -> str:
     held = Rollouts(
         id=one.id, hits=one.hits, n=one.n, unread=one.unread, consistency=one.consistency, vouched_by=one.vouched_by
     )
-    return difficulty.noted(provenance, held)
+    try:
+        return difficulty.noted(provenance, held)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"its provenance is no JSON object: {provenance!r:.60}; build the dataset again", place=f"row {one.id}"
+        ) from error
 
 
 def save(

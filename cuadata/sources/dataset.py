@@ -10,6 +10,7 @@ from cuadata import schema
 from cuadata.contracts import Gold
 from cuadata.dataset import opened
 from cuadata.errors import DataError
+from cuadata.geometry import finite
 from cuadata.registry import gold
 from cuadata.rows import Listed
 from cuadata.scores.misses import OPPOSITE, beyond
@@ -22,7 +23,7 @@ _WANTED = (
     "id", "trajectory_id", "image_width", "image_height", "viewport_width", "viewport_height", "instruction", "target",
     "references", "relation", "template", "split_group", "perspective", "candidates", "axes", "pair_id", "elements",
 )  # fmt: skip
-_NEEDED = {"id", "instruction", "target", "viewport_width", "image_width"}
+_NEEDED = {"id", "instruction", "target", "viewport_width", "viewport_height", "image_width", "image_height"}
 
 
 @gold.add
@@ -72,11 +73,11 @@ def _gold(row: Mapping[str, Any]) -> Gold:
     axes = tuple(Axis(*text.partition("=")[::2]) for text in row.get("axes") or ())
     return Gold(
         task=Task(
-            id=row["id"],
+            id=_text(row, "id"),
             family="dataset",
             seed=0,
-            instruction=row["instruction"],
-            viewport=Size(row["viewport_width"], row["viewport_height"]),
+            instruction=_text(row, "instruction"),
+            viewport=_size(row, "viewport"),
             relation=cast("Relation | None", relation),
             axes=axes,
             template=row.get("template") or "",
@@ -91,7 +92,7 @@ def _gold(row: Mapping[str, Any]) -> Gold:
         role=row["target"].get("role") or "",
         elements=prompts.of_list(schema.from_stored(one, Listed) for one in row.get("elements") or ()),
         cluster=row.get("split_group") or row.get("trajectory_id") or row["id"],
-        image=Size(row["image_width"], row["image_height"]),
+        image=_size(row, "image"),
         columns=(Axis("id", row["id"]),),
     )
 
@@ -104,4 +105,20 @@ def _holds(relation: str | None, target: BBox, references: tuple[BBox, ...]) -> 
 
 
 def _box(held: Mapping[str, float]) -> BBox:
-    return BBox(held["x"], held["y"], held["width"], held["height"])
+    box = BBox(held["x"], held["y"], held["width"], held["height"])
+    if not finite(box) or box.width < 0 or box.height < 0:
+        raise ValueError(f"{held!r:.80} is no box: finite numbers and sides of 0 px or more are wanted")
+    return box
+
+
+def _size(row: Mapping[str, Any], of: str) -> Size:
+    width, height = row[f"{of}_width"], row[f"{of}_height"]
+    if not (isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0):
+        raise ValueError(f"its {of} is {width!r:.40} x {height!r:.40} px; whole numbers above 0 are wanted")
+    return Size(width, height)
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    if not isinstance(row[name], str):
+        raise ValueError(f"its `{name}` is {row[name]!r:.60}; a text is wanted")
+    return str(row[name])
