@@ -272,3 +272,24 @@ def test_the_focus_and_what_runs_at_once_end_no_wait_for_an_effect(style: str) -
         step = page.act(Action(type="click", element=button.id))
     assert step.effect is not None and step.effect.happened, step.effect
     assert step.after is not None and [e.name for e in step.after.elements if e.role == "button"] == ["Done"]
+
+
+@pytest.mark.parametrize("modes", ["open closed", "closed open", "closed closed closed"])
+def test_closed_roots_are_reached_in_each_other_and_on_hosts_without_a_size(modes: str) -> None:
+    """A sibling of B03: components in components, each on a host whose only child is placed by itself."""
+    html = f"""<!doctype html><div id=host style="position:absolute;left:200px;top:150px"></div><script>
+    let host = document.querySelector('#host'), root
+    for (const mode of '{modes}'.split(' ')) {{
+      root = host.attachShadow({{mode}})
+      root.innerHTML = '<div style="position:absolute;left:10px;top:20px"></div>'
+      host = root.firstChild
+    }}
+    root.innerHTML = '<button style="position:absolute;width:140px;height:36px">Order</button>'
+    </script>"""
+    with browser.open(html) as page:
+        observation = page.observe()
+    (button,) = [e for e in observation.elements if e.name == "Order"]
+    inner = len(modes.split()) - 1
+    assert page_cases.close_to(button.bbox, (200 + 10 * inner, 150 + 20 * inner, 140, 36), 0.5)
+    assert len(button.locator.shadow) == inner + 1
+    assert target_verdict.verdict(button, observation).keep == "yes"

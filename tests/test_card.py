@@ -86,13 +86,44 @@ def test_each_fault_has_its_word(text: str, reason: str) -> None:
         ([TRAIN, TEST], {"train": FILES[1:3], "test": FILES[3:]}),
         ([entry("train", "**/*-0000[0-1]-*.parquet")], {"train": FILES[1:3]}),
         ([entry("train", "./data/train-0000?-of-*")], {"train": FILES[1:3]}),
-        ([entry("all.rows", "**")], {"all.rows": sorted(FILES)}),
+        ([entry("all.rows", "**")], {"all.rows": sorted(FILES[1:])}),  # README.md is no data
     ],
 )
 def test_every_form_that_the_hub_reads_is_read(data_files: Any, expect: dict[str, list[str]]) -> None:
     text = with_configs({"config_name": "a", "data_files": data_files})
     assert card_check.check(text, FILES).configs == {"a": expect}
     assert card_check.check(f"\ufeff{text}".replace("\n", "\r\n"), FILES).configs == {"a": expect}
+
+
+@pytest.mark.parametrize(
+    ("files", "expect"),
+    [
+        (FILES[:3] + ["data/test-00000-of-00001.parquet"], {"train": [0, 1], "test": [2]}),
+        (["data/training/a.parquet", "data/dev/b.parquet"], {"train": [0], "validation": [1]}),
+        (["data/my_train.parquet", "data/eval-1.parquet", "data/.hidden.parquet"], {"train": [0], "test": [1]}),
+        (["data/a.parquet", "data/b[1].parquet", "data/__cache__/c.parquet"], {"train": [0, 1]}),
+        (["data/data/small-00000-of-00001.parquet", "data/train.parquet"], {"small": [0]}),
+    ],
+)
+def test_a_folder_without_data_files_has_the_splits_that_its_names_tell(
+    files: list[str], expect: dict[str, list[int]]
+) -> None:
+    held = [one for one in files if one != "README.md"]
+    text = with_configs({"config_name": "a", "data_dir": "data"})
+    wanted = {split: [held[n] for n in numbers] for split, numbers in expect.items()}
+    assert card_check.check(text, files).configs == {"a": wanted}
+
+
+@pytest.mark.parametrize("head", ["made: 2024-99-99", "license: mit\nlicense: cc0-1.0", "configs: &a [*a]"])
+def test_a_head_that_the_hub_does_not_read_is_a_fault(head: str) -> None:
+    assert card_check.check(f"---\n{head}\n---\n", FILES).reason == "yaml_error"
+
+
+@pytest.mark.parametrize("pattern", ["README.md", ".git*", "*"])
+def test_a_pattern_that_matches_only_what_is_no_data_matches_nothing(pattern: str) -> None:
+    text = with_configs({"config_name": "a", "data_files": pattern})
+    found = card_check.check(text, ["README.md", ".gitattributes", "data/a.parquet"])
+    assert found.reason == (None if pattern == ".git*" else "pattern_matches_nothing")
 
 
 def test_two_configs_may_share_files_and_a_card_may_have_none() -> None:

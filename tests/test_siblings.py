@@ -124,6 +124,50 @@ def test_boxes_by_name_and_in_the_words_of_sets(boxes: list[Any], word: str, ans
         assert held[0].example.target is not None and held[0].example.target.bbox == BBox(100, 100, 80, 60)
 
 
+@pytest.mark.parametrize(
+    ("size", "convention", "boxes", "answers"),
+    [
+        pytest.param(
+            (640, 480), "xywh_px",
+            [[10, 10, 60, 40], [60, 40, -50, -30], [-50, 10, 60, 40], [10, 10, 0, 30], [10, 100, 60, 0.2]],
+            [None, "box_degenerate", "coordinates_out_of_range", "box_degenerate", "target_too_small"],
+            id="most-rows-are-broken-each-in-its-own-way",
+        ),
+        pytest.param(
+            (1600, 1200), "xyxy_thousandths",
+            [[100, 100, 200, 200], [1100, 900, 1500, 1150]],
+            ["convention_contradicted"] * 2,
+            id="thousandths-that-are-pixels",
+        ),
+        pytest.param(
+            (640, 480), "xyxy_px",
+            [[100, 300, 80, 60], [200, 210, 80, 60], [10, 10, 80, 60]],
+            ["convention_contradicted"] * 3,
+            id="corners-that-are-sizes",
+        ),
+    ],
+)  # fmt: skip
+def test_a_declared_convention_falls_by_another_that_explains_the_rows_and_not_by_broken_rows(
+    size: tuple[int, int], convention: str, boxes: list[list[float]], answers: list[str | None], folder: Path
+) -> None:
+    with Pillow.open(folder / "a.png") as shot:
+        shot.resize(size, Pillow.Resampling.NEAREST).save(folder / "d.png")
+    rows = [{"image": "d.png", "instruction": f"Click on {n}", "bbox": box} for n, box in enumerate(boxes)]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    made = sources["annotated"](folder / "rows.jsonl", convention=convention)  # type: ignore[call-arg]
+    assert [reason(one) for held in made for one in split.examples(held)] == answers
+
+
+@pytest.mark.parametrize("field", ["bbox_2d", "box_2d"])
+def test_boxes_under_the_names_that_models_use(field: str, folder: Path) -> None:
+    row = {"image": "a.png", "instruction": "Click on it", field: [100, 50, 200, 90]}
+    (folder / "rows.jsonl").write_text(json.dumps(row))
+    made = sources["annotated"](folder / "rows.jsonl", convention="yxyx_px")  # type: ignore[call-arg]
+    (one,) = [one for held in made for one in split.examples(held)]
+    assert reason(one) is None
+    assert one.example.target is not None and one.example.target.bbox == BBox(50, 100, 40, 100)
+
+
 # B97, B93: boxes and pictures of an imported set ------------------------------------------------------------------------
 
 

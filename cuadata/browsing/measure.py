@@ -11,6 +11,9 @@ from cuadata.browsing import ax
 from cuadata.browsing.frames import Frame, FrameGone, send
 from cuadata.browsing.loop import Stuck
 
+#: Closed shadow roots are followed into each other this deep.
+DEEPEST_ROOTS = 8
+
 
 @dataclass(slots=True)
 class Measured:
@@ -28,10 +31,13 @@ async def measure(frame: Frame, notes: list[str], limit: float = 10.0, *, hold: 
     """
     try:
         told = await _rows(frame, hold, limit)
-        closed = await frame.new_nodes(told["fresh"], limit)
-        if closed:
+        for _ in range(DEEPEST_ROOTS):
+            closed = await frame.new_nodes(told["fresh"], limit)
+            if not closed:
+                break
             await _adopt(frame, [root for _, root in closed], limit)
             told = await _rows(frame, hold, limit)
+        else:
             await frame.new_nodes(told["fresh"], limit)
         frame.stopped = told["held"] > 0
         return Measured(frame, told)

@@ -244,8 +244,10 @@ globalThis.cuadata ??= (() => {
     const box = $.box(e);
     if (!own) {
       // A host's own children have no boxes unless they are slotted; an empty one with a size may be a host too.
+      // One that hangs on the page or on a root may have none: what widgets put there is often placed by itself.
       const child = $.first(e);
-      if (child ? $.shown(child) || !box.height : ownText(e) ? hasTextBox(e) : !box.height) return false;
+      const flat = !box.height && $.parent(e) !== document.body && !($.parent(e) instanceof ShadowRoot);
+      if (child ? $.shown(child) || flat : ownText(e) ? hasTextBox(e) : flat) return false;
     }
     return true;
   };

@@ -27,6 +27,13 @@ FAULTS = {
 }
 _SPLIT = re.compile(r"\w+(\.\w+)*")
 _NO_NAME = re.compile(r'[<>:/\\|?*"\x00-\x1f]')
+#: Files that no pattern means on the Hub, whatever it matches.
+_NEVER_DATA = ("README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json")  # fmt: skip
+#: Words in the names of folders and files by which the Hub tells the splits of a folder without data_files.
+_SPLIT_WORDS = {
+    "train": "train|training", "validation": "validation|valid|dev|val", "test": "test|testing|eval|evaluation"
+}  # fmt: skip
+_SHARD = re.compile(r"data/(\w+(?:\.\w+)*)-\d{5}-of-\d{5}[^/]*\.[^/]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +90,37 @@ def _front_matter(card: str) -> dict[str, Any]:
     ends = [i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"]
     if not lines or lines[0].rstrip() != "---" or not ends:
         raise _Fault("yaml_missing", "put `---`, the YAML and `---` on the first lines of the card")
+    text = "\n".join(lines[1 : ends[0]])
     try:
-        held = yaml.safe_load("\n".join(lines[1 : ends[0]]))
-    except yaml.YAMLError as error:
+        twice = _twice(yaml.compose(text, Loader=yaml.SafeLoader))
+        held = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
         raise _Fault("yaml_error", " ".join(str(error).split())) from error
+    if twice is not None:
+        raise _Fault("yaml_error", f"the key '{twice}' stands twice in one mapping; the Hub reads no such card")
     if not isinstance(held, dict):
         raise _Fault("yaml_error", f"the YAML is {type(held).__name__}, wanted a mapping")
     return held
+
+
+def _twice(node: Any) -> str | None:
+    """A key that stands twice in a mapping of a YAML document, None where there is none."""
+    import yaml
+
+    stack, seen = [node], set[int]()
+    while stack:
+        one = stack.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, yaml.MappingNode):
+            keys = [key.value for key, _ in one.value if isinstance(key, yaml.ScalarNode)]
+            if (found := next((key for key in keys if keys.count(key) > 1), None)) is not None:
+                return str(found)
+            stack += [value for _, value in one.value]
+        elif isinstance(one, yaml.SequenceNode):
+            stack += one.value
+    return None
 
 
 def _configs(head: dict[str, Any]) -> list[dict[str, Any]]:
@@ -109,11 +140,16 @@ def _name(config: dict[str, Any], number: int) -> str:
 def _splits(name: str, config: dict[str, Any], files: Sequence[str]) -> dict[str, list[str]]:
     """Files by split. `data_files` may be a pattern, a list of patterns, or a list of {split, path}.
 
-    `data_dir` is the folder that patterns begin in; alone it means all that is below it.
+    `data_dir` is the folder that patterns begin in; alone it means all that is below it, in the splits that names tell.
     """
     folder = config.get("data_dir")
     base = f"{folder.strip('/')}/" if isinstance(folder, str) and folder.strip("/") else ""
-    given = config.get("data_files", "**" if base else None)
+    if base and config.get("data_files") is None:
+        told = _by_names(base, [one for one in files if one.startswith(base) and _is_data(one, base)])
+        given: Any = [{"split": split, "path": [_literal(one) for one in held]} for split, held in told.items()]
+        base, given = "", given or f"{base}**"
+    else:
+        given = config.get("data_files")
     entries: list[Any] = given if isinstance(given, list) else [given]
     if entries and all(isinstance(e, str) for e in entries):
         entries = [{"split": "train", "path": entries}]
@@ -142,11 +178,51 @@ def _matched(name: str, split: str, given: Any, files: Sequence[str], base: str)
     for pattern in [one if one.startswith("/") else base + one.removeprefix("./") for one in patterns]:
         if pattern.startswith("/") or "://" in pattern or ".." in pattern.split("/"):
             raise _Fault("path_outside_set", f"config '{name}', split {split}: {pattern}")
-        matches = [file for file in files if _glob(pattern).fullmatch(file)]
+        matches = [file for file in files if _glob(pattern).fullmatch(file) and _is_data(file, pattern)]
         if not matches:
             raise _Fault("pattern_matches_nothing", f"config '{name}', split {split}: no file matches {pattern}")
         found.update(dict.fromkeys(matches))
     return sorted(found)
+
+
+def _is_data(file: str, pattern: str) -> bool:
+    """Whether the Hub takes a file that a pattern matches for data: not its own files, nor hidden ones that are not named."""
+    *folders, name = file.split("/")
+    *wanted, last = pattern.removeprefix("./").split("/")
+    hidden = sum(part.startswith(".") for part in (*folders, name)) == sum(
+        part.startswith(".") for part in (*wanted, last)
+    )
+    special = sum(part.startswith("__") for part in folders) == sum(part.startswith("__") for part in wanted)
+    return name not in _NEVER_DATA and hidden and special
+
+
+def _by_names(base: str, files: Sequence[str]) -> dict[str, list[str]]:
+    """The splits that the Hub tells by names: of shards in `data/`, else of folders, else of files; else all is train."""
+    short = {file: file.removeprefix(base) for file in files}
+    found: dict[str, list[str]] = {}
+    for file, name in short.items():
+        if (shard := _SHARD.fullmatch(name)) is not None:
+            found.setdefault(shard[1], []).append(file)
+    for folders in (True, False):
+        if found:
+            break
+        for split, words in _SPLIT_WORDS.items():
+            held = [file for file, name in short.items() if _says(name, words, folders)]
+            if held:
+                found[split] = held
+    return found or ({"train": list(files)} if files else {})
+
+
+def _says(name: str, words: str, folders: bool) -> bool:
+    *above, last = name.split("/")
+    rest = "(?:[-._ 0-9].*)?" if folders else "[-._ 0-9].*"
+    word = re.compile(rf"(?:.*[-._ 0-9])?(?:{words}){rest}")
+    return any(word.fullmatch(part) for part in (above if folders else [last]))
+
+
+def _literal(file: str) -> str:
+    """A pattern that matches this file alone."""
+    return re.sub(r"([*?\[])", r"[\1]", file)
 
 
 @functools.cache
@@ -160,5 +236,5 @@ def _glob(pattern: str) -> re.Pattern[str]:
 
 
 def _class(text: str) -> str:
-    inner = text[1:-1].replace("\\", "\\\\")
+    inner = text[1:-1].replace("\\", "\\\\").replace("[", "\\[")
     return f"[^/{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"

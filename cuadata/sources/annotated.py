@@ -27,8 +27,10 @@ from cuadata.types import Action, BBox, Element, Image, Observation, Outcome, Po
 _PICTURES: Final = ("image", "image_path", "img_filename", "img_path", "image_file", "screenshot", "img")
 _INSTRUCTIONS: Final = ("instruction", "text", "query", "prompt", "caption", "description", "expression")
 _SIZES: Final = ("image_size", "img_size", "size", "resolution")
-_BOXES: Final = ("bbox", "box", "bounding_box", "bbox_px", "bbox_xyxy", "bbox_xywh", "bbox_unit", "rect")
-_POINTS: Final = ("point", "click", "coordinate", "point_px", "position")
+_BOXES: Final = (
+    "bbox", "box", "bounding_box", "bbox_px", "bbox_xyxy", "bbox_xywh", "bbox_unit", "rect", "bbox_2d", "box_2d"
+)  # fmt: skip
+_POINTS: Final = ("point", "click", "coordinate", "point_px", "position", "point_2d")
 _CONVENTIONS: Final = ("convention", "bbox_convention", "declared")
 
 
@@ -189,9 +191,13 @@ def _decide(
         return conventions.decide(numbers, sizes, consider=[one for one in left if one in (consider or left)] or left)
     if left:
         declared = left[0]
-        # A declared convention is contradicted by unit, not by one box that sticks out.
         decision = conventions.decide(numbers, sizes, declared=declared, max_misfits=0.5)
-        return decision if not _by_unit(numbers, declared) else _contradicted(decision)
+        if _by_unit(numbers, declared) or _all_px(numbers, sizes, declared):
+            return _contradicted(decision)
+        if decision.convention is None and not _fits_another(numbers, sizes, declared):
+            # Many rows are broken in themselves: each has its own reason, and the others are good.
+            return Decision(convention=declared, misfits=decision.misfits, first=decision.first)
+        return decision
     return conventions.decide(numbers, sizes, consider=consider)
 
 
@@ -199,6 +205,27 @@ def _by_unit(rows: Sequence[Sequence[float]], declared: str) -> bool:
     """Whether some number is far beyond what its unit reaches: 12 is no fraction."""
     reach = conventions.UNITS[declared.partition("_")[2]]
     return reach is not None and any(abs(number) > 2 * reach for row in rows for number in row)
+
+
+def _all_px(rows: Sequence[Sequence[float]], sizes: Sequence[Size], declared: str) -> bool:
+    """Whether a unit with a reach is said of rows that pixels hold all, some of which are clearly beyond that reach."""
+    order, _, unit = declared.partition("_")
+    reach = conventions.UNITS[unit]
+    if reach is None or not any(number > 1.1 * reach for row in rows for number in row):
+        return False
+    return all(conventions.holds(row, f"{order}_px", size) for row, size in zip(rows, sizes, strict=True))
+
+
+def _fits_another(rows: Sequence[Sequence[float]], sizes: Sequence[Size], declared: str) -> bool:
+    """Whether most of the rows that a declared convention does not hold are explained by one other convention."""
+    pairs = list(zip(rows, sizes, strict=True))
+    misfits = [(row, size) for row, size in pairs if not conventions.holds(row, declared, size)]
+    others = conventions.POINTS if len(rows[0]) == 2 else conventions.BOXES
+    return any(
+        2 * sum(conventions.holds(row, other, size) for row, size in misfits) > len(misfits)
+        for other in others
+        if other != declared
+    )
 
 
 def _contradicted(decision: Decision) -> Decision:
