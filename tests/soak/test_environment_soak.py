@@ -61,7 +61,7 @@ def test_twenty_thousand_steps_keep_their_memory_and_leave_no_process() -> None:
         if done % max(wanted // 20, 8) < 8:
             marks.append(megabytes())
     envs.close()
-    half = len(marks) // 2  # eight renderers' heaps take some 10,000 steps to warm up, and hold still from there on
+    half = len(marks) // 2  # eight renderers' heaps take over 10,000 steps to warm up, and hold still from there on
     early, late = sum(marks[half - 1 : half + 2]) / 3, sum(marks[-3:]) / 3
     print(f"{done} steps, {early:.0f} MB at half, {late:.0f} MB at the end")
     assert late < early + 80
