@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from cuadata.browsing.tab import Tab
 
 
+#: Seconds in which a document that was left may still bring itself back.
+_TAKEN_BACK = 0.05
+
+
 class AsyncPage:
     """One isolated browsing context with its pages; the active one is observed and acted on.
 
@@ -110,6 +114,7 @@ class AsyncPage:
         """Go to an address; a page that reloads itself meanwhile may get in between, so it is tried again."""
         from playwright.async_api import Error
 
+        before = tab.page.url
         for left in reversed(range(tries)):
             try:
                 await tab.page.goto(address, wait_until="domcontentloaded", timeout=self.limit * 3000)
@@ -124,7 +129,10 @@ class AsyncPage:
                 if not left or not again:
                     raise
             else:
-                return
+                # A reload that the old document began just before brings it back; an address that leads there did so at once.
+                calm = before in ("about:blank", tab.page.url) or left < tries - 3
+                if calm or not await _arrived(tab, before, _TAKEN_BACK):
+                    return
 
     async def rewrite(self, html: str) -> None:
         """Put another document in the place of this one, without a load; scripts in it do not run. Its fonts have come then."""
@@ -248,12 +256,12 @@ def now() -> float:
     return time.monotonic()
 
 
-async def _arrived(tab: Tab, address: str) -> bool:
-    """Whether a tab is at an address within a second."""
+async def _arrived(tab: Tab, address: str, seconds: float = 1) -> bool:
+    """Whether a tab is at an address within some seconds."""
     from playwright.async_api import Error
 
     try:
-        await tab.page.wait_for_url(lambda url: url == address, wait_until="domcontentloaded", timeout=1000)
+        await tab.page.wait_for_url(lambda url: url == address, wait_until="domcontentloaded", timeout=seconds * 1000)
     except Error:
         return False
     return True
