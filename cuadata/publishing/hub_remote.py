@@ -303,7 +303,8 @@ def _status(error: BaseException) -> int | None:
 
 def check_name(repo: str) -> None:
     """CallError where a name breaks the Hub's rules: they are its own, so that none is found out after the checks."""
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils._validators import validate_repo_id
 
     try:
         validate_repo_id(repo)
