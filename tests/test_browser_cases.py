@@ -293,3 +293,14 @@ def test_closed_roots_are_reached_in_each_other_and_on_hosts_without_a_size(mode
     assert page_cases.close_to(button.bbox, (200 + 10 * inner, 150 + 20 * inner, 140, 36), 0.5)
     assert len(button.locator.shadow) == inner + 1
     assert target_verdict.verdict(button, observation).keep == "yes"
+
+
+def test_a_frame_that_never_answers_costs_neither_the_others_nor_the_selectors() -> None:
+    """A sibling of B18: the script of one frame runs without end, and holds the whole page's process."""
+    pay = "".join(f"<iframe srcdoc='<button>Pay {n}</button>'></iframe>" for n in range(3))
+    endless = '<iframe srcdoc="<script>setTimeout(() => { for (;;); }, 400)</script>"></iframe>'
+    with browser.open(f"<!doctype html>{pay}{endless}", limit=3.0) as page:
+        time.sleep(1.0)
+        observation, (found,) = page.select("button")
+    assert [e.name for e in found] == ["Pay 0", "Pay 1", "Pay 2"]
+    assert any("without end" in note for note in observation.notes)

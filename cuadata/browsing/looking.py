@@ -150,14 +150,25 @@ async def _observation(page: AsyncPage, look: Look | None, notes: list[str]) -> 
     )
 
 
-async def select(
-    page: AsyncPage, selectors: list[str], *, screenshot: bool = True
-) -> tuple[Observation, list[tuple[Element, ...]]]:
-    """Observe, telling every element that matches one of these selectors, and which match each."""
+async def _ask_for(page: AsyncPage, selectors: list[str]) -> None:
+    """Have the next look tell what matches these selectors; a script that holds the page is stopped, as for any look."""
     with contextlib.suppress(Stuck):
         await settle(page)
     try:
         await page.tab.also(selectors)
+    except Stuck:
+        if not await page.tab.free():
+            raise
+        page.windows.notes.append("a script ran without end and was stopped")
+        await page.tab.also(selectors)
+
+
+async def select(
+    page: AsyncPage, selectors: list[str], *, screenshot: bool = True
+) -> tuple[Observation, list[tuple[Element, ...]]]:
+    """Observe, telling every element that matches one of these selectors, and which match each."""
+    try:
+        await _ask_for(page, selectors)
     except ValueError as error:
         told = str(error).splitlines()[0].rpartition("Error: ")[2]
         raise CallError(f"not every selector of {selectors} is valid CSS: {told}") from error
