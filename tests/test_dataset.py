@@ -59,9 +59,11 @@ def records(path: Path) -> list[dict[str, Any]]:
 def loaded(folder: Path, code: str, home: Path) -> Any:
     """What a reader with nothing but the folder and `datasets` makes of it: the value that the code prints as JSON."""
     environment = {**os.environ, "HF_HOME": str(home), "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
-    head = "import json, sys\nfrom datasets import load_dataset\nfolder = sys.argv[1]\n"
+    head = "import json, os, sys\nfrom datasets import load_dataset\nfolder = sys.argv[1]\n"
+    # A stream that is left half read keeps threads of pyarrow's, which now and then abort an interpreter that ends.
+    tail = "\nsys.stdout.flush()\nos._exit(0)\n"
     done = subprocess.run(
-        [sys.executable, "-c", head + code, str(folder)],
+        [sys.executable, "-c", head + code + tail, str(folder)],
         capture_output=True,
         text=True,
         check=False,
