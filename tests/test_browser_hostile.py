@@ -131,6 +131,21 @@ def test_a_crash_is_told_and_left_behind() -> None:
         assert opened.observe().title == "New"
 
 
+def test_a_browser_whose_end_is_not_heard_of_yet_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    from playwright.async_api import Browser
+
+    from cuadata.browsing import engine
+
+    with page(BUTTON):
+        loop, shared = engine.engine()
+    assert shared._browsers
+    for held in list(shared._browsers.values()):
+        loop.run(held.close(), 10)
+    monkeypatch.setattr(Browser, "is_connected", lambda self: True)
+    with page(BUTTON) as opened:
+        assert any(one.name == "Go" for one in opened.observe().elements)
+
+
 def test_an_image_that_never_arrives_is_waited_for_once() -> None:
     import threading
 

@@ -14,7 +14,7 @@ from cuadata.browsing.page_session import AsyncPage
 from cuadata.types import Size
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Playwright
+    from playwright.async_api import Browser, BrowserContext, Playwright
 
 ARGUMENTS = (
     "--no-first-run",
@@ -107,8 +107,10 @@ class Engine:
             return await self._with_profile(
                 found, profile, headed, address, viewport, device_pixel_ratio, wanted, options
             )
-        browser = browser or await self.browser(found, headed=headed)
-        context = await browser.new_context(**wanted)
+        if browser is None:
+            browser, context = await self._context(found, headed, wanted)
+        else:
+            context = await browser.new_context(**wanted)
         page = AsyncPage(
             context,
             viewport=viewport,
@@ -122,6 +124,22 @@ class Engine:
             await page.close()
             raise
         return page
+
+    async def _context(
+        self, found: browser_find.Found, headed: bool, wanted: dict[str, Any]
+    ) -> tuple[Browser, BrowserContext]:
+        """A context of the shared browser, and that browser: a new one where it has died, which may be heard of late."""
+        from playwright.async_api import Error
+
+        browser = await self.browser(found, headed=headed)
+        try:
+            return browser, await browser.new_context(**wanted)
+        except Error as error:
+            if "has been closed" not in str(error):
+                raise
+        self._browsers = {key: one for key, one in self._browsers.items() if one is not browser}
+        browser = await self.browser(found, headed=headed)
+        return browser, await browser.new_context(**wanted)
 
     async def _with_profile(
         self, found: browser_find.Found, profile: Path, headed: bool, address: str, viewport: Size, ratio: float,
