@@ -174,6 +174,9 @@ def test_figures_of_a_stuck_actor() -> None:
     assert (figures.longest_run, figures.longest_stuck) == (3, 3)
     assert figures.changed_course == pytest.approx(1 / 3)
     assert figures.tries == (3,) and figures.median_tries == 3 and figures.unrecovered == 1
+    gave_up = steps((click(10, 10), "none", A, A), (Action(type="done"), "none", A, A))
+    given = recovery.statistics([(gave_up, effects.label(gave_up))])
+    assert (given.unrecovered, given.tries) == (1, ())  # to say that it is done recovers from nothing
     nothing = recovery.statistics([])
     assert nothing.changed_course is None and nothing.median_tries is None and nothing.longest_run == 0
 

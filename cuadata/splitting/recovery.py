@@ -176,7 +176,7 @@ def statistics(trajectories: Iterable[tuple[Sequence[Step], Sequence[StepLabel |
             if labels[number] in ("no_effect", "no_effect_repeat"):
                 followed += 1
                 changed += not same_action(steps[number].action, steps[number + 1].action)
-        ended, open_ = _failures(labels)
+        ended, open_ = _failures(steps, labels)
         tries += ended
         unrecovered += open_
     repeats = counts.get("no_effect_repeat", 0)
@@ -215,10 +215,15 @@ def _longest_failing(labels: Sequence[StepLabel | None]) -> int:
     return longest
 
 
-def _failures(labels: Sequence[StepLabel | None]) -> tuple[list[int], int]:
-    """Tries before each recovery from a failure, and 1 where the trajectory ends in one."""
+def _failures(steps: Sequence[Step], labels: Sequence[StepLabel | None]) -> tuple[list[int], int]:
+    """Tries before each recovery from a failure, and 1 where the trajectory ends in one.
+
+    What is no input, such as the word that the task is done, recovers from nothing.
+    """
     tries, failing = [], 0
-    for one in labels:
+    for step, one in zip(steps, labels, strict=True):
+        if step.action.type in WITHOUT_INPUT:
+            continue
         if one in ("no_effect", "no_effect_repeat"):
             failing += 1
         elif one == "recovery" and failing:
