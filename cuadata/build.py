@@ -86,6 +86,7 @@ class Report:
             "resumed": self.resumed,
             **held["counts"],
             "splits": held["splits"],
+            "configs": held["settings"]["configs"],
             "damaged": held["damaged"],
         }
 

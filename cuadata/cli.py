@@ -120,6 +120,16 @@ def cuadata(version: bool = typer.Option(False, "--version", help="Print the ver
         raise typer.Exit
 
 
+#: Module -> the extra that installs it.
+_EXTRAS = {
+    **dict.fromkeys(("torch", "torchvision", "transformers", "trl", "peft", "accelerate"), "train"),
+    "matplotlib": "plot",
+    "miniwob": "miniwob",
+    "gguf": "gguf",
+    "rapidocr_onnxruntime": "ocr",
+}
+
+
 def main(program: typer.Typer = app) -> None:
     """Run a command; a user's mistake is one sentence on stderr, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -133,6 +143,15 @@ def main(program: typer.Typer = app) -> None:
         )
         typer.echo(f"cuadata: {why}; mend the file", err=True)
         sys.exit(1)
+    except ModuleNotFoundError as error:
+        name = (error.name or "").split(".")[0]
+        if name not in _EXTRAS:
+            raise
+        typer.echo(
+            f"cuadata: {name} is not installed; pip install 'cuadata[{_EXTRAS[name]}]', or -e '.[{_EXTRAS[name]}]' in a clone",
+            err=True,
+        )
+        sys.exit(2)
     except (ValueError, KeyError, FileNotFoundError, FileExistsError, NotADirectoryError, PermissionError) as error:
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
         typer.echo(f"cuadata: {words}", err=True)

@@ -70,9 +70,9 @@ REASONS: Final[dict[str, str]] = {
 def check(reason: str) -> str:
     """The reason itself; ValueError where it is not in the vocabulary."""
     if reason not in REASONS:
-        near = (
-            ", ".join(sorted(word for word in REASONS if word.split("_")[0] == reason.split("_")[0]))
-            or "see `cuadata list reasons`"
+        near = ", ".join(sorted(word for word in REASONS if word.split("_")[0] == reason.split("_")[0]))
+        raise ValueError(
+            f"'{reason}' is no reason{near and f'; of its kind there are: {near}'}; `cuadata list reasons` names all, and a"
+            " new one is a line in cuadata/reasons.py"
         )
-        raise ValueError(f"'{reason}' is no reason; there are: {near}")
     return reason

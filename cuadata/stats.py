@@ -81,7 +81,7 @@ def _split(paths: list[Path]) -> dict[str, Any]:
 
 
 def _columns(file: Any) -> Iterator[tuple[str, list[str]]]:
-    """The values of every counted column that a file has; None counts as `none`."""
+    """The values of every counted column that a file has; None counts as `null`, since an effect may be `none`."""
     held = {file.schema.column(number).path for number in range(len(file.schema))}
     there = {name: path for name, path in COUNTED.items() if path in held}
     for batch in file.iter_batches(batch_size=4096, columns=list(there.values())):
@@ -90,4 +90,4 @@ def _columns(file: Any) -> Iterator[tuple[str, list[str]]]:
             column = batch.column(first)
             for field in inner:
                 column = column.field(field)
-            yield name, ["none" if value is None else str(value) for value in column.to_pylist()]
+            yield name, ["null" if value is None else str(value) for value in column.to_pylist()]

@@ -15,9 +15,11 @@ import pytest
 from PIL import Image
 from publishing import dataset as dataset_to_publish
 from publishing import example
+from typer.testing import CliRunner
 
-from cuadata import dataset, parity, registry, text_files
+from cuadata import dataset, parity, registry, stats, text_files
 from cuadata.building import folders
+from cuadata.cli import app, main
 from cuadata.errors import CallError, DataError
 from cuadata.generating import spatial
 from cuadata.learning import training_rows
@@ -333,3 +335,27 @@ def test_a_selection_is_there_whole_or_as_it_was(tmp_path: Path) -> None:
     column(source, "provenance", "{}")
     files = selection.save(out, kept, {"kept": 2}, source=source, force=True)
     assert sorted(out.rglob("*.parquet")) == files and not list(tmp_path.glob(".*"))
+
+
+def test_what_was_not_asked_for_is_not_called_nothing(tmp_path: Path) -> None:
+    """A build without `rejected` counts none of it, and a null is no effect `none`."""
+    recordings = Path(__file__).resolve().parent.parent / "examples" / "recordings"
+    call = ["build", "--source", "recordings", str(recordings), "--out", str(tmp_path / "set"), "--configs", "actions"]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0, done.output
+    assert "rejected: nothing" not in done.output and "wise or not" not in done.output
+    card = (tmp_path / "set" / "README.md").read_text(encoding="utf-8")
+    assert "Nothing was rejected" not in card and "Not counted" in card
+    assert "'none'" not in str(stats.stats(tmp_path / "set"))
+
+
+@pytest.mark.parametrize(("name", "extra"), [("transformers", "train"), ("trl.trainer", "train"), ("gguf", "gguf")])
+def test_a_missing_extra_is_named_with_what_installs_it(
+    name: str, extra: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def program() -> None:
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    with pytest.raises(SystemExit) as ended:
+        main(program)  # type: ignore[arg-type]
+    assert ended.value.code == 2 and f"cuadata[{extra}]" in capsys.readouterr().err

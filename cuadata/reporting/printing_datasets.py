@@ -31,10 +31,13 @@ def build(summary: Mapping[str, Any]) -> None:
     ]
     if lines:
         table("rejected", ["reason", "steps", "%", "what it means"], lines, words=("what it means",))
-    else:
+    elif "rejected" in summary["configs"]:
         say("rejected: nothing")
+    else:
+        say("rejected: not counted, since the config `rejected` was not asked for")
     if failed := summary["failed_trajectories"]:
-        wise = "" if "task_failed" in summary["rejected"] else "; what worked in them was kept, wise or not"
+        counted = "task_failed" in summary["rejected"] or "rejected" not in summary["configs"]
+        wise = "" if counted else "; what worked in them was kept, wise or not"
         say(f"trajectories that failed their task: {failed:,}{wise}")
     for name, wanted in summary["splits"]["wanted_rows"].items():
         got = summary["splits"]["rows"][name]

@@ -134,7 +134,12 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
             continue
         found.setdefault(one.task.id, []).extend(texts(row, place))
     if not found:
-        raise DataError(f"none of {len(held)} predictions names a question of the gold set")
+        raise DataError(
+            f"none of {len(held)} predictions names a question of the gold set: by `id`, such as '{golds[0].task.id}', or by"
+            " the set's own columns"
+            if golds
+            else "the gold set has no question"
+        )
     seen = {g.kind for g in golds if g.task.id in found}
     return Matched(
         answered=tuple(Answered(gold=g, texts=tuple(found[g.task.id])) for g in golds if g.task.id in found),
