@@ -74,7 +74,10 @@ class Example:
         tuple[Listed, ...], "the page as models that read it are told of it; empty unless the build was asked for it"
     ] = ()
     effect: Annotated[str | None, "kind of effect that the action had"] = None
-    label: Annotated[str | None, "role of the step in failing and recovering; None: its effect is not known"] = None
+    label: Annotated[
+        str | None,
+        "role of the step in failing and recovering, as `cuadata effects` labels recordings; None: it did not",
+    ] = None
     site: Annotated[str, "host or family of the pages"] = ""
     template: Annotated[str, "what the page was made from"] = ""
     seed_block: Annotated[str, "block of seeds that splits keep together"] = ""
