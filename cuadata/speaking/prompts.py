@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from dataclasses import fields
+from typing import Any, Final
 
 from cuadata.contracts import Format, Message, Prompt, View
 from cuadata.native_lists import with_lists
@@ -105,39 +106,17 @@ def visible(elements: Iterable[Element]) -> tuple[Element, ...]:
 
 def listed(elements: Iterable[Element]) -> tuple[Listed, ...]:
     """What a dataset row keeps of a page's elements, so that it makes the prompt that the live page makes."""
-    return tuple(
-        Listed(
-            id=e.id,
-            role=e.role,
-            name=e.name,
-            text=e.text,
-            tag=e.tag,
-            interactive=e.interactive,
-            states=e.states,
-            bbox=e.bbox,
-            point=e.point,
-        )
-        for e in visible(elements)
-    )
+    return tuple(Listed(**_kept(e)) for e in visible(elements))
 
 
 def of_list(held: Iterable[Listed]) -> tuple[Element, ...]:
     """The elements that a dataset row keeps, as a view holds them."""
-    return tuple(
-        Element(
-            id=e.id,
-            role=e.role,
-            name=e.name,
-            text=e.text,
-            tag=e.tag,
-            interactive=e.interactive,
-            states=e.states,
-            bbox=e.bbox,
-            point=e.point,
-            seen=1.0,
-        )
-        for e in held
-    )
+    return tuple(Element(**_kept(e), seen=1.0) for e in held)
+
+
+def _kept(element: Element | Listed) -> dict[str, Any]:
+    """The fields of an element that a row keeps."""
+    return {one.name: getattr(element, one.name) for one in fields(Listed)}
 
 
 def refuse_unlisted(form: Format, view: View) -> None:
