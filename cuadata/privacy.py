@@ -136,14 +136,19 @@ def surely_none(text: str) -> bool:
     beyond = "" if text.isascii() else data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
     if beyond and _BEYOND_ASCII.search(beyond):
         return False
+    # What `find` of bytes does, their `in` does in twice the time.
     digits = data.translate(_HEAD_BYTES, b" .()-")
-    if b"0000" in digits and (_holds(low, _CODE_WORDS) or (b"00000000" in digits and _may_be_numbers(data))):
+    if digits.find(b"0000") >= 0 and (
+        _holds(low, _CODE_WORDS) or (digits.find(b"00000000") >= 0 and _may_be_numbers(data))
+    ):
         return False
-    if b"AA00" in data.translate(_HEAD_BYTES):
+    if data.translate(_HEAD_BYTES).find(b"AA00") >= 0:
         return False
-    if b"a" * 28 in data.translate(_RANDOM_BYTES) and any(map(_may_be_random, _RANDOM_RUN.findall(text))):
+    if data.translate(_KEY_BYTES).find(b"a" * 14) < 0:
+        return True
+    if data.translate(_RANDOM_BYTES).find(b"a" * 28) >= 0 and any(map(_may_be_random, _RANDOM_RUN.findall(text))):
         return False
-    return b"a" * 14 not in data.translate(_KEY_BYTES) or not _holds(low, _PREFIXES)
+    return not _holds(low, _PREFIXES)
 
 
 def _may_be_numbers(data: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from cuadata import relations
@@ -12,7 +13,7 @@ from cuadata.judging.judging import kept, page_of, rejected
 from cuadata.registry import gates
 from cuadata.relation_rules import PAIRS
 from cuadata.rows import Candidate, Grounding, Verdict
-from cuadata.types import BBox, Relation, Size
+from cuadata.types import BBox, Element, Relation, Size
 from cuadata.wording.phrases import Stated
 
 _NAME = "relation"
@@ -151,21 +152,33 @@ def plainly_alone(candidate: Candidate) -> bool:
     (stated,), (reference,) = claimed.stated, reading.references
     if own is None or own.bbox is None or reference is None or reference.bbox is None:
         return False
-    side, box = stated.relation, reference.bbox
-    rivals = [one for one in claims.meant(reading, own) if one is not own and one is not reference]
-    near = _on_that_side(side, [other for one in rivals if (other := one.bbox) is not None], box)
-    if not near:
-        return relations.solid(box) and relations.solid(own.bbox) and PAIRS[side](own.bbox, box) >= 0
-    mine, *others = relations.margins(side, [own.bbox, *near], [box], nearest=stated.nearest)
-    return mine >= 0 and all(other <= -relations.MARGIN for other in others)
+    mine, box, holds = own.bbox, reference.bbox, PAIRS[stated.relation]
+    if not (relations.solid(box) and relations.solid(mine)) or holds(mine, box) < 0:
+        return False
+    for other in _on_that_side(stated.relation, claims.meant(reading, own), own, reference, box):
+        margin = holds(other, box) if relations.solid(other) else -math.inf
+        if margin > -relations.MARGIN and not (stated.nearest and margin >= 0 and _nearer(mine, other, box)):
+            return False
+    return True
 
 
-def _on_that_side(side: Relation, boxes: Iterable[BBox], reference: BBox) -> list[BBox]:
-    """The boxes that share something across with the reference and do not end on the wrong side of it.
+def _nearer(one: BBox, other: BBox, reference: BBox) -> bool:
+    """Whether one of two boxes apart from the reference is the nearer one by more than the margin of the gate."""
+    gap, further = relations.gap(one, reference), relations.gap(other, reference)
+    floor = min(reference.width, reference.height)
+    return gap > 0 and (gap - further) / max(gap, further, floor) <= -relations.MARGIN
+
+
+def _on_that_side(
+    side: Relation, elements: Iterable[Element], own: Element, held: Element, reference: BBox
+) -> list[BBox]:
+    """Boxes of the elements but these two that share something across with the reference and do not end on the wrong side of it.
 
     A direction fails by far for the others. Every row of a page comes through here with all that are of its target's role.
     """
-    left, top, right, bottom = reference.x, reference.y, reference.right, reference.bottom
+    left, top = reference.x, reference.y
+    right, bottom = left + reference.width, top + reference.height
+    boxes = [box for one in elements if one is not own and one is not held and (box := one.bbox) is not None]
     if side == "left_of":
         return [one for one in boxes if one.x < left and one.y < bottom and one.y + one.height > top]
     if side == "right_of":

@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 
 from cuadata import image
 from cuadata.rows import Example
-from cuadata.types import Action, ActionType, Image
+from cuadata.types import Action, ActionType, BBox, Image, Point
 
 
 def key(example: Example) -> str:
@@ -20,27 +20,37 @@ def key(example: Example) -> str:
     target's box in whole CSS px. Element ids are left out: they are numbers of one observation. Examples with equal keys
     are duplicates if their pictures show the same pixels, see `same_pixels`.
     """
-    action, picture = example.action, example.image
-    point, end = action.point, action.end
+    action, picture, target = example.action, example.image, example.target
     done = _of_the_action(action)
     # Clicks and their like hold nothing but None and empty tuples here: their text is at hand.
-    said = (_BARE_TEXTS.get(done[0]) if done[1:] == _BARE else None) or f"{done}"
-    box = example.target.bbox if example.target is not None else None
-    # `z` makes 0 of -0; what is no number stays what it is, for a gate to reject.
-    whole = (
-        f"{picture.width}x{picture.height} {picture.phash}\n{' '.join(example.instruction.split())}\n{said}\n"
-        f"{'' if point is None else f'{point.x:z.0f} {point.y:z.0f}'}\n{'' if end is None else f'{end.x:z.0f} {end.y:z.0f}'}\n"
-        f"{'' if box is None else f'{box.x:z.0f} {box.y:z.0f} {box.width:z.0f} {box.height:z.0f}'}"
-    )
+    said = (_BARE_TEXTS.get(action.type) if done == _BARE else None) or f"{(action.type, *done)}"
+    point, end, box = action.point, action.end, target.bbox if target is not None else None
+    try:
+        at = "" if point is None else f"{round(point.x)} {round(point.y)}"
+        to = "" if end is None else f"{round(end.x)} {round(end.y)}"
+        of = "" if box is None else f"{round(box.x)} {round(box.y)} {round(box.width)} {round(box.height)}"
+    except (ValueError, OverflowError):  # what is no number stays what it is, for a gate to reject
+        at, to, of = _as_they_are(point, end, box)
+    whole = f"{picture.width}x{picture.height} {picture.phash}\n{' '.join(example.instruction.split())}\n{said}\n{at}\n{to}\n{of}"
     return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-#: Everything that an action is, but for where, and for its element's number.
+def _as_they_are(point: Point | None, end: Point | None, box: BBox | None) -> tuple[str, str, str]:
+    """The places of an action and the box of its target in whole CSS px, also where they are no finite numbers."""
+    # `z` makes 0 of -0, as rounding does.
+    return (
+        "" if point is None else f"{point.x:z.0f} {point.y:z.0f}",
+        "" if end is None else f"{end.x:z.0f} {end.y:z.0f}",
+        "" if box is None else f"{box.x:z.0f} {box.y:z.0f} {box.width:z.0f} {box.height:z.0f}",
+    )
+
+
+#: Everything that an action is, but for its type, for where, and for its element's number.
 _of_the_action: Final = operator.attrgetter(
-    *(one.name for one in fields(Action) if one.name not in ("element", "point", "end"))
+    *(one.name for one in fields(Action) if one.name not in ("type", "element", "point", "end"))
 )
-#: The same of an action that is nothing but its type: without the type, and as text by type.
-_BARE: Final = _of_the_action(Action(type="click"))[1:]
+#: The same of an action that is nothing but its type, and as text by type.
+_BARE: Final = _of_the_action(Action(type="click"))
 _BARE_TEXTS: Final = {kind: f"{(kind, *_BARE)}" for kind in get_args(ActionType)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -31,8 +31,12 @@ def in_example(example: Example) -> list[Sensitive]:
     """What is found in an example; its picture is not looked at."""
     if example.action.type == "type" and _types_a_secret(example):
         return list(in_row(_plain(example)))
-    new = [text for text in _all_texts(example) if text not in _clean]
-    together = "\n".join(new)
+    try:
+        new = _all_texts(example) - _clean
+        together = "\n".join(new)
+    except (AttributeError, TypeError):  # it has no target, say, or something else stands where a text should
+        new = {text for _, text in _texts(example, "")} - _clean
+        together = "\n".join(new)
     if privacy.surely_none(together):
         _remember(new, len(together))
         return []
@@ -57,33 +61,48 @@ def _types_a_secret(example: Example) -> bool:
     return typed_secret(row) is not None
 
 
-def _all_texts(record: Any) -> list[str]:
-    """The texts of `_texts` in some order, without their columns."""
-    found: list[str] = []
-    records = [record]
-    for one in records:  # which grows by the records that these hold
-        kind: Any = type(one)
-        for held in _text_values(kind)(one):
-            if not held:
-                continue
-            if isinstance(held, str):
-                found.append(held)
-            elif not isinstance(held, tuple):
-                records.append(held)
-            elif isinstance(held[0], str):
-                found += held
-            else:
-                records += held
+def _all_texts(record: Any) -> set[str]:
+    """The texts of `_texts`, without their columns. AttributeError or TypeError for a record with gaps in it."""
+    kind: Any = type(record)
+    texts, others = _readers(kind)
+    found = {*texts(record)}
+    for held in others(record):
+        if held:
+            for one in held:
+                if isinstance(one, str):
+                    found.add(one)
+                else:
+                    found |= _all_texts(one)
+    found.discard(None)
     return found
 
 
+_Values = Callable[[Any], Iterable[Any]]
+
+
 @functools.cache
-def _text_values(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    """What takes the values of `_text_fields` from a record of this type."""
-    names = _text_fields(kind)
-    if len(names) > 1:
-        return operator.attrgetter(*names)
-    return lambda record: tuple(getattr(record, name) for name in names)
+def _readers(kind: type) -> tuple[_Values, _Values]:
+    """What takes from a record of this type all single texts, those of the records in it among them, and all tuples."""
+    paths = list(_paths(kind))
+    return _values([path for path, text in paths if text]), _values([path for path, text in paths if not text])
+
+
+def _paths(kind: type, before: str = "") -> Iterator[tuple[str, bool]]:
+    """The way to each value of `_text_fields`, and whether it is one text or None."""
+    hints = get_type_hints(kind)
+    for name in _text_fields(kind):
+        held = {*(get_args(hints[name]) or [hints[name]])} - {type(None)}
+        only = held.pop() if len(held) == 1 else None
+        if is_dataclass(only):
+            yield from _paths(only, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", only is str
+
+
+def _values(paths: Sequence[str]) -> _Values:
+    if len(paths) > 1:
+        return operator.attrgetter(*paths)
+    return lambda record: [operator.attrgetter(path)(record) for path in paths]
 
 
 def _made_up(seed_block: str | None) -> tuple[str, ...]:
@@ -97,7 +116,7 @@ _clean: set[str] = set()
 _MOST_CLEAN, _LONGEST_CLEAN = 16384, 4096
 
 
-def _remember(texts: Sequence[str], length: int) -> None:
+def _remember(texts: Collection[str], length: int) -> None:
     if length > _LONGEST_CLEAN:
         return
     if len(_clean) > _MOST_CLEAN:

@@ -179,8 +179,13 @@ def _plain(elements: Iterable[Element]) -> str:
         if one.attributes:
             lines += [held.value for held in one.attributes if held.name != "type"]
     whole = "\n".join(lines)
-    plain = whole.isascii() and "  " not in whole and whole.count("\n") == len(lines) - 1
-    return whole.lower() if plain and whole.replace("\n", "").isprintable() else ""
+    if not whole.isascii() or "  " in whole or whole.encode().translate(None, _PRINTED) != b"\n" * (len(lines) - 1):
+        return ""
+    return whole.lower()
+
+
+#: What ASCII prints.
+_PRINTED: Final = bytes(range(32, 127))
 
 
 class Index:

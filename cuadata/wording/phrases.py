@@ -172,12 +172,13 @@ class _Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     def filled(self, quoted: Sequence[str]) -> Noun:
         """The noun with its quotes: the first is its name."""
-        noun = self.noun
-        if not self.quotes:
+        noun, quotes = self.noun, self.quotes
+        if not quotes:
             return noun
-        first, *others = [quoted[place] for place in self.quotes]
-        rest, words = noun.rest, f"{first} {noun.words}" if noun.words else first
-        if others:
+        first, rest = quoted[quotes[0]], noun.rest
+        words = f"{first} {noun.words}" if noun.words else first
+        if len(quotes) > 1:
+            others = [quoted[place] for place in quotes[1:]]
             rest = " ".join([rest, *map(normal, others)]).strip()
             words = " ".join([first, *others, noun.words]).rstrip()
         return Noun(roles=noun.roles, name=normal(first), exact=True, rest=rest, words=words)
@@ -190,6 +191,10 @@ class _Draft(msgspec.Struct, frozen=True, kw_only=True):
     stated: tuple[tuple[Stated, tuple[_Shape, ...]], ...] = ()
 
 
+#: What stands in the place of an instruction's first quote.
+_HOLE: Final = f"\0{0}\0"
+
+
 @functools.lru_cache(maxsize=4096)
 def read(instruction: str) -> Phrase:
     """What an instruction says of where its target is; `relation` is None where it states nothing of the kind.
@@ -198,9 +203,12 @@ def read(instruction: str) -> Phrase:
     """
     parts = _QUOTES.split(instruction[:4000].replace("\0", " "))
     quoted = parts[1::2]
-    for place in range(len(quoted)):
-        parts[2 * place + 1] = f"\0{place}\0"
-    draft = _draft("".join(parts))
+    if len(quoted) == 1:
+        draft = _draft(f"{parts[0]}{_HOLE}{parts[2]}")
+    else:
+        for place in range(len(quoted)):
+            parts[2 * place + 1] = f"\0{place}\0"
+        draft = _draft("".join(parts))
     target = draft.target.filled(quoted)
     if not draft.stated:
         return Phrase(target=target)
