@@ -291,6 +291,15 @@ def test_thoughts_are_no_gap_and_count_as_no_action() -> None:
     assert all("history_gap" not in against(c) for c in candidates(made))
 
 
+def test_a_step_of_no_place_in_a_trajectory_without_steps_gets_its_verdicts() -> None:
+    candidate = candidates(checkout())[0]
+    assert candidate.step is not None and candidate.trajectory is not None
+    lost = replace(
+        candidate, step=replace(candidate.step, index=-1), trajectory=replace(candidate.trajectory, steps=())
+    )
+    assert against(lost) == {}
+
+
 def test_echoes_of_one_input() -> None:
     echo = changed(
         3,

@@ -6,7 +6,7 @@ contradiction, and boxes come from the page's evidence wherever there is one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, get_args
 
 import msgspec
@@ -112,14 +112,21 @@ def _claim(candidate: Candidate, page: Page) -> Claim:
         stated = stated if _speaks_of_the_page(phrase, candidate, page) else ()
     if column is None:
         return Claim(phrase=phrase, stated=stated, column=None, contradicts=False)
-    names = {one.relation for one in stated} | {"nearest" for one in stated if one.nearest}
     if task is not None and task.relation is not None and example.relation and example.relation != task.relation:
         return Claim(phrase=phrase, stated=stated, column=column, contradicts=True)
     if stated:
-        return Claim(phrase=phrase, stated=stated, column=column, contradicts=column not in names)
+        return Claim(phrase=phrase, stated=stated, column=column, contradicts=not _names(column, stated))
     if column not in _RELATIONS:
         return Claim(phrase=phrase, stated=(), column=column, contradicts=True)
     return Claim(phrase=phrase, stated=(_from_column(column, candidate),), column=column, contradicts=False)
+
+
+def _names(column: str, stated: Iterable[Stated]) -> bool:
+    """Whether a column names one of the relations that an instruction states."""
+    for one in stated:
+        if one.relation == column or (one.nearest and column == "nearest"):
+            return True
+    return False
 
 
 def _from_column(column: str, candidate: Candidate) -> Stated:

@@ -93,7 +93,7 @@ def _paths(kind: type, before: str = "") -> Iterator[tuple[str, bool]]:
     for name in _text_fields(kind):
         held = {*(get_args(hints[name]) or [hints[name]])} - {type(None)}
         only = held.pop() if len(held) == 1 else None
-        if is_dataclass(only):
+        if isinstance(only, type) and is_dataclass(only):
             yield from _paths(only, f"{before}{name}.")
         else:
             yield f"{before}{name}", only is str

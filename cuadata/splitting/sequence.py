@@ -10,7 +10,7 @@ from cuadata.types import Step, Trajectory
 def position(trajectory: Trajectory, step: Step) -> int | None:
     """Where the step stands; None where it is not of this trajectory. Its index need not be its place: steps may miss."""
     steps = trajectory.steps
-    if step.index < len(steps) and steps[step.index].index == step.index:
+    if 0 <= step.index < len(steps) and steps[step.index].index == step.index:
         return step.index
     return next((i for i, one in enumerate(steps) if one.index == step.index), None)
 

@@ -213,6 +213,8 @@ def read(instruction: str) -> Phrase:
     if not draft.stated:
         return Phrase(target=target)
     stated = tuple([_stated_of(*one, quoted) for one in draft.stated])
+    if len(stated) == 1:
+        return Phrase(target=target, stated=stated, references=stated[0].references)
     return Phrase(target=target, stated=stated, references=tuple([noun for one in stated for noun in one.references]))
 
 
