@@ -153,9 +153,11 @@ class MiniWobStage:
         await self._page.goto(address)
         await self._page.tab.enter()
         assert self._page.tab.session is not None
-        # Keeps the accessibility tree between two questions; the browser's own switch would send it about as well.
+        # Once it was asked for, the tree is kept between two questions, and is not built anew for each of them;
+        # the browser's own switch would send it about as well.
         await self._page.tab.session.send("Accessibility.enable")
         await self._page.tab.page.add_style_tag(content=HIDE)
+        await self._page.tab.session.send("Accessibility.getRootAXNode")
         await self._evaluate(_script() + ";0")
 
     async def _begin(self, task: Task) -> tuple[Task, Observation]:
