@@ -102,7 +102,7 @@ def build(
     fractions: Mapping[str, float] = splits.FRACTIONS,
     keep_together: Sequence[str] = splits.KEYS,
     seed: int = 0,
-    distance: int = near.DISTANCE,
+    distance: int | None = near.DISTANCE,
     level: float = near.LEVEL,
     history: int = 5,
     keep_unsure: bool = False,
@@ -126,7 +126,7 @@ def build(
     `gates`: NAME or NAME:threshold=value; None: all that are registered, `without` those. `mix`: weights of configs whose
     rows are also written together, as the config `mix`. `fractions`: share of each split. `keep_together`: columns whose
     equal values keep rows in one split; near-duplicate pictures always do, within `distance` bits of hash and `level` grey
-    levels. `history`: earlier actions an example tells. `keep_unsure`: keep what
+    levels; with `distance=None` only pictures of the same bytes do, and `rows` are not decoded for it. `history`: earlier actions an example tells. `keep_unsure`: keep what
     a gate is not sure of. `elements`: rows keep the page's elements, for models that read it. `keep_going`: leave out what cannot be read, instead of stopping. `thumbnails`: how many rows of
     a gate and reason have a picture in `rejected`. `rows`: ready rows by config, which are not judged. `gate_recall`: what
     was measured of the gates, for the card; None: the table that comes with the package. `finish` is called with the finished folder before it appears as `out`.
@@ -243,7 +243,8 @@ class _Build:
             self.progress("reading", len(summaries), len(jobs))
         if self.rows:
             number = len(self.parts)
-            summaries.append(given.take(self.rows, self.journal, number, keys=self.settings.keys))
+            by_bytes = self.wanted.distance is None
+            summaries.append(given.take(self.rows, self.journal, number, keys=self.settings.keys, by_bytes=by_bytes))
             self.parts = [*self.parts, inputs.Part(number=number, source="given", path="", name="given rows")]
         return summaries
 

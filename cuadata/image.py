@@ -7,6 +7,7 @@ import hashlib
 import io
 import struct
 import typing
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,6 +144,26 @@ def _may_be_turned(png: bytes) -> bool:
         if kind == b"eXIf" or (kind in (b"tEXt", b"zTXt", b"iTXt") and png.startswith(_PNG_EXIF, at + 8)):
             return True
         at += 12 + length
+    return False
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether bytes are a PNG whose chunks are all there, each with its checksum: as its encoder wrote it; decodes nothing.
+
+    A hundredth of the time that decoding takes. It vouches for a picture of an encoder that is trusted, no more: what somebody
+    made up may be whole and yet no picture.
+    """
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR":
+        return False
+    at, held = 8, memoryview(data)
+    while at + 12 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        end = at + 8 + length
+        if end + 4 > len(data) or zlib.crc32(held[at + 4 : end]) != struct.unpack_from(">I", data, end)[0]:
+            return False
+        if kind == b"IEND":
+            return bool(end + 4 == len(data))
+        at = end + 4
     return False
 
 

@@ -234,6 +234,52 @@ def test_rows_given_ready_made_are_written_beside_the_others(
         build.build([], tmp_path / "bad", workers=1, rows={"grounding": [{"nonsense": 1}]})
 
 
+def ready(name: str, picture: Pillow.Image, example: Example, level: int = 6) -> Grounding:
+    """A row that is given ready-made, about a picture that was packed in some way and never looked at."""
+    out = io.BytesIO()
+    picture.save(out, "PNG", compress_level=level)
+    shared = {one: getattr(example, one) for one in Example.__dataclass_fields__}
+    shown = {"id": name, "trajectory_id": name, "image": image.from_bytes(out.getvalue(), phash=False)}
+    return Grounding(**{**shared, **shown, "site": "", "template": "", "seed_block": ""})
+
+
+def test_pictures_may_be_told_apart_by_their_bytes_and_none_is_decoded(
+    tmp_path: Path, built: build.Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = next(iter(dataset.read(built.out, "actions")))
+    page = Pillow.open(io.BytesIO(image.read(example.image))).convert("RGB")
+    rows = [ready("a", page, example), ready("b", page, example), ready("c", page, example, level=1)]
+    alike = build.build([], tmp_path / "alike", workers=1, rows={"grounding": rows})
+    assert alike.manifest["splits"]["groups"] == 1
+
+    def decoded(data: bytes) -> None:
+        raise AssertionError("a picture was decoded")
+
+    monkeypatch.setattr(image, "_as_seen", decoded)
+    report = build.build([], tmp_path / "set", workers=1, rows={"grounding": rows}, distance=None)
+    splits = report.manifest["splits"]
+    assert splits["groups"] == 2 and splits["near"] is None and "same_picture" in splits["kept_together"]
+    card = (report.out / "README.md").read_text(encoding="utf-8")
+    assert "Pictures are the same when their files are." in card and "perceptual" not in card
+    monkeypatch.undo()
+    hole = bytearray(image.read(rows[0].image))
+    hole[len(hole) // 2] ^= 1
+    torn = replace(rows[0], image=image.from_bytes(bytes(hole), phash=False))
+    with pytest.raises(DataError, match="grounding given, row 0: .*does not decode"):
+        build.build([], tmp_path / "torn", workers=1, rows={"grounding": [torn]}, distance=None)
+
+
+def test_a_png_is_whole_where_every_chunk_is_there_with_its_checksum(png: bytes) -> None:
+    assert image.is_whole(png)
+    for place in range(8, len(png), 97):
+        assert not image.is_whole(png[:place]), place
+        assert not image.is_whole(png[:place] + bytes([png[place] ^ 1]) + png[place + 1 :]), place
+    assert not image.is_whole(png + b" ") and not image.is_whole(b"") and not image.is_whole(png[:8] + png[-12:])
+    out = io.BytesIO()
+    Pillow.open(io.BytesIO(png)).convert("RGB").save(out, "JPEG")
+    assert not image.is_whole(out.getvalue())
+
+
 def test_points_without_boxes_go_to_their_own_config(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     trajectory = made.checkout("p", task=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -250,6 +251,27 @@ def test_a_browser_that_is_killed_is_started_again() -> None:
         again = looker.look(make(1))
     assert first.observation.elements == again.observation.elements
     assert first.observation.screenshot == again.observation.screenshot
+
+
+@pytest.mark.parametrize("cuts", [1, 9])
+def test_a_picture_that_is_cut_off_is_taken_again(cuts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser's answer loses its end on the way here, some times."""
+    left, decoded = [cuts], base64.b64decode
+
+    def cut(told: str) -> bytes:
+        whole = decoded(told)
+        left[0] -= 1
+        return whole[:-20] if left[0] >= 0 else whole
+
+    make: Any = families["shapes"]
+    with Looker() as looker:
+        right = looker.look(make(1))
+        monkeypatch.setattr(base64, "b64decode", cut)
+        if cuts == 1:
+            assert looker.look(make(1)).observation.screenshot == right.observation.screenshot
+        else:
+            with pytest.raises(DataError, match="no whole PNG"):
+                looker.look(make(1))
 
 
 @pytest.mark.parametrize(

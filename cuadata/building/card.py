@@ -172,7 +172,7 @@ def _changed_splits(splits: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     if splits["fractions"] != dict(FRACTIONS):
         words += ["--splits", ",".join(f"{name}={share:g}" for name, share in splits["fractions"].items())]
-    together = [k for k in splits["kept_together"] if k not in ("trajectory", "near_picture")]
+    together = [k for k in splits["kept_together"] if k not in ("trajectory", "near_picture", "same_picture")]
     if together != [k for k in KEYS if k != "trajectory_id"]:
         words += ["--keep-together", ",".join(together)]
     return words + (["--seed", str(splits["seed"])] if splits["seed"] else [])

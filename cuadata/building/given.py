@@ -15,11 +15,13 @@ from cuadata.errors import CallError, DataError
 from cuadata.rows import CONFIGS, Rejected, Verdict
 
 
-def take(rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, keys: Sequence[str]) -> Summary:
+def take(
+    rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, keys: Sequence[str], by_bytes: bool = False
+) -> Summary:
     """Put rows (of the config's type, or dicts) into the journal as one more piece of input.
 
     They are not judged: who made them did that. Their splits follow from their own columns, together with all others.
-    DataError that names config and row where one does not fit its type or holds no picture that decodes.
+    `by_bytes`: what their pictures look like is not asked for, so a whole PNG is taken as one that decodes. DataError that names config and row where one does not fit its type or holds no picture that decodes.
     """
     unknown = sorted(set(rows) - set(CONFIGS))
     if unknown:
@@ -31,7 +33,7 @@ def take(rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, ke
         nonlocal count
         for config, held in rows.items():
             for place, row in enumerate(held):
-                made = _entry(config, row, f"{config} given, row {place}", journal, keys)
+                made = _entry(config, row, f"{config} given, row {place}", journal, keys, by_bytes)
                 seen.update(_without_places(made))
                 count += 1
                 yield made
@@ -41,15 +43,15 @@ def take(rows: Mapping[str, Iterable[Any]], journal: Journal, number: int, *, ke
     )
 
 
-def _entry(config: str, row: Any, place: str, journal: Journal, keys: Sequence[str]) -> Entry:
+def _entry(config: str, row: Any, place: str, journal: Journal, keys: Sequence[str], by_bytes: bool) -> Entry:
     kind = CONFIGS[config]
     try:
         typed = row if isinstance(row, kind) else schema.from_row(row, kind)
         said = {"verdict": _verdict(typed)} if isinstance(typed, Rejected) else {}
-        made = packing.entry(config, typed, packing.Store(journal), keys=keys, place=place, **said)
+        made = packing.entry(config, typed, packing.Store(journal, by_bytes=by_bytes), keys=keys, place=place, **said)
     except (ValueError, OSError) as error:
         raise DataError(str(error), place=place) from error
-    if any(not picture.phash for picture in made.pictures):
+    if not by_bytes and any(not picture.phash for picture in made.pictures):
         raise DataError("its picture does not decode", place=place)
     return made
 

@@ -71,9 +71,13 @@ def _splits(plan: Plan, wanted: Wanted) -> dict[str, Any]:
     assert plan.splits is not None
     return {
         "fractions": dict(wanted.fractions),
-        "kept_together": ["trajectory", *(k for k in wanted.keys if k != "trajectory_id"), "near_picture"],
+        "kept_together": [
+            "trajectory",
+            *(k for k in wanted.keys if k != "trajectory_id"),
+            "near_picture" if wanted.distance is not None else "same_picture",
+        ],
         "seed": wanted.seed,
-        "near": {"hash_bits": wanted.distance, "grey_levels": wanted.level},
+        "near": None if wanted.distance is None else {"hash_bits": wanted.distance, "grey_levels": wanted.level},
         "groups": plan.splits.groups,
         "wanted_rows": plan.splits.wanted,
         "rows": plan.splits.rows,

@@ -15,10 +15,14 @@ from cuadata.types import Image
 
 
 class Store:
-    """Pictures of the rows in hand: bytes on disk and out of memory, with a perceptual hash and their size."""
+    """Pictures of the rows in hand: bytes on disk and out of memory, with a perceptual hash and their size.
 
-    def __init__(self, journal: Journal) -> None:
+    `by_bytes`: without the hash, and what is neither a whole PNG nor decodes is refused with BadImage.
+    """
+
+    def __init__(self, journal: Journal, *, by_bytes: bool = False) -> None:
         self.journal = journal
+        self.by_bytes = by_bytes
         self._held: dict[str, tuple[Image, int]] = {}
 
     def put(self, picture: Image) -> Image:
@@ -34,7 +38,7 @@ class Store:
         if held is None:
             path = picture.path or str(self.journal.keep_picture(picture, image.read(picture)))
             size = len(picture.data) if picture.data is not None else os.path.getsize(path)
-            looked_at = _look(picture)
+            looked_at = _checked(picture) if self.by_bytes else _look(picture)
             held = self._held[picture.sha256] = replace(looked_at, data=None, path=path), size
         return held
 
@@ -45,6 +49,11 @@ def _look(picture: Image) -> Image:
         return image.with_looks(picture)
     except image.BadImage:
         return replace(picture, phash="", colours="")
+
+
+def _checked(picture: Image) -> Image:
+    """The picture as it is, or with its looks where only decoding can tell that it is one. Raises BadImage."""
+    return picture if image.is_whole(image.read(picture)) else image.with_looks(picture)
 
 
 def entry(config: str, row: Any, store: Store, *, keys: Sequence[str], place: str, **about: Any) -> Entry:

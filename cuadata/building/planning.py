@@ -32,7 +32,9 @@ class Wanted:
     fractions: Annotated[Mapping[str, float], "share of each split; together 1"]
     keys: Annotated[tuple[str, ...], "columns whose equal values keep rows together"]
     seed: Annotated[int, "seed of the splits"]
-    distance: Annotated[int, "bits that near pictures' hashes may differ in"]
+    distance: Annotated[
+        int | None, "bits that near pictures' hashes may differ in; None: pictures are told apart by their bytes"
+    ]
     level: Annotated[float, "grey levels that near pictures may differ by on average"]
     shard_bytes: Annotated[int, "bytes of a shard, about"]
     thumbnails: Annotated[int, "thumbnails a reason and gate in `rejected`"]
@@ -121,7 +123,7 @@ class Planner:
         self.left_out: set[tuple[int, str]] = set()  # piece and id of trajectories whose id is taken
         self.position: dict[str, int] = {}  # id of a trajectory with kept rows -> its place among the items
         self.workers = workers
-        self.looks = near.Looks()
+        self.looks = near.Looks(by_bytes=wanted.distance is None)
         self.duplicates: dict[str, str] = {}  # id of an example -> id of the one that it repeats
         self.plan = Plan()
 
@@ -135,7 +137,7 @@ class Planner:
             self.wanted.fractions,
             looks=self.looks,
             seed=self.wanted.seed,
-            distance=self.wanted.distance,
+            distance=self.wanted.distance or 0,
             level=self.wanted.level,
         )
         self.plan.splits = chosen
@@ -144,7 +146,7 @@ class Planner:
             chosen.split,
             looks=self.looks,
             keys=self.wanted.keys,
-            distance=self.wanted.distance,
+            distance=self.wanted.distance or 0,
             level=self.wanted.level,
         )
         self._lay_out(chosen)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
-from cuadata import browser, build
+from cuadata import browser, build, image
 from cuadata.browsing import engine
 from cuadata.building import folders
 from cuadata.errors import CallError, DataError
@@ -21,12 +21,12 @@ from cuadata.generating.spatial_balance import Table
 from cuadata.generating.spatial_choosing import Chooser
 from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_render import Page
-from cuadata.generating.spatial_rows import WITHOUT
+from cuadata.generating.spatial_rows import ON_REAL_PAGES, WITHOUT
 from cuadata.generating.spatial_truth import Scene
 from cuadata.judging import gating, target_verdict
 from cuadata.recordings import recording_reader
 from cuadata.registry import gates
-from cuadata.types import Observation, Size, Task
+from cuadata.types import Image, Observation, Size, Task
 
 #: Rows of one call at most: a folder of recordings may hold a hundred thousand moments.
 MOST: Final = 100_000
@@ -71,7 +71,7 @@ def generate(
     if not pages or views < 1 or places < 1:
         raise CallError(f"{len(pages)} pages, views={views}, places={places}: give at least 1 of each")
     folders.refuse(out, force=force, reads=pages)
-    chosen = gating.choose([name for name in gates.names() if name not in WITHOUT or name == "sensitive_value"])
+    chosen = gating.choose([name for name in gates.names() if name not in WITHOUT or name in ON_REAL_PAGES])
     chooser = Chooser(most=MOST, gates=chosen, places=places, fewest=places // 2)
     seen: Counter[str] = Counter()
     for done, asked in enumerate(pages, 1):
@@ -166,6 +166,8 @@ def _recorded(folder: Path) -> Iterator[View]:
 def _page(view: View) -> Page:
     """A view as the questions need it, its elements by their colours too."""
     seen = view.observation
+    if seen.screenshot is not None:  # decoded once, for all of its rows
+        seen = replace(seen, screenshot=_with_looks(seen.screenshot))
     look = Look(seen, _looks(seen), {})
     reach = _REACH * min(seen.viewport.width, seen.viewport.height)
     task = Task(
@@ -173,6 +175,14 @@ def _page(view: View) -> Page:
         viewport=seen.viewport,
     )  # fmt: skip
     return Page(task=task, look=look, scene=Scene(look, reach=reach), browser=view.browser, source=view.page)
+
+
+def _with_looks(shot: Image) -> Image:
+    """With its hash and colours; as it is where it does not decode, for a gate to say so."""
+    try:
+        return image.with_looks(shot)
+    except (ValueError, OSError):
+        return shot
 
 
 def _looks(seen: Observation) -> dict[int, str]:

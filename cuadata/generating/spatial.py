@@ -62,7 +62,7 @@ def generate(
         found = spatial_card.Found(folder, range(whole))
         build.build(
             [], out, rows=rows, gates=[one.name for one in spatial_rows.chosen_gates()], keep_together=("template",),
-            distance=0, level=0.0, seed=seed, workers=workers, force=force, title="Spatial relations on generated pages",
+            distance=None, seed=seed, workers=workers, force=force, title="Spatial relations on generated pages",
             finish=(partial(_finish, found=found, asked={"n": n, "seed": seed, "infeasible": infeasible, "pairs": pairs}),),
             progress=progress,
         )  # fmt: skip

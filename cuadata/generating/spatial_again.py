@@ -8,7 +8,6 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from cuadata import image
 from cuadata.generating import spatial_pairs, spatial_render, spatial_rows
 from cuadata.generating.spatial_blocks import AXES
 from cuadata.generating.spatial_render import Page
@@ -134,7 +133,7 @@ def _asked_there(changed: Page, row: Grounding, question: Question | None, kind:
         return None
     return replace(
         row, target=examples.target_row(target), references=tuple(map(examples.target_row, references)),
-        image=image.with_looks(shot), image_width=shot.width, image_height=shot.height,
+        image=shot, image_width=shot.width, image_height=shot.height,
         viewport_width=seen.viewport.width, viewport_height=seen.viewport.height,
         device_pixel_ratio=seen.device_pixel_ratio, action=replace(row.action, point=target.point),
     )  # fmt: skip

@@ -35,7 +35,7 @@ def pictures(row: Grounding, rng: Random) -> Pair | None:
     out = io.BytesIO()
     changed.save(out, "PNG")
     transform = {"kind": kind, "affine": [round(one, 6) for one in affine], "unit": "image px", **told}
-    return pair(row, image.from_bytes(out.getvalue()), mapped(row.target, affine, row), kind, transform)
+    return pair(row, image.from_bytes(out.getvalue(), phash=False), mapped(row.target, affine, row), kind, transform)
 
 
 def pair(row: Grounding, picture: Image, target: Target | None, kind: str, transform: dict[str, Any]) -> Pair:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from random import Random
 from typing import Any, Final
 
-from cuadata import __version__, image
+from cuadata import __version__
 from cuadata.generating import spatial_words
 from cuadata.generating.spatial_render import Page
 from cuadata.generating.spatial_truth import Question, failure
@@ -17,10 +16,14 @@ from cuadata.judging import gating
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Grounding, Rejected
 from cuadata.splitting.examples import SEED_BLOCK, target_row
-from cuadata.types import Action, Element, Image, Size
+from cuadata.types import Action, Element, Size
 
-#: Gates that look at a step, its history or another row have nothing to look at here.
-WITHOUT: Final = ("difficulty", "duplicate", "history_gap", "no_effect", "screenshot_stale", "sensitive_value")
+#: Gates that look at a step, its history or another row have nothing to look at here; a picture is checked as it is taken.
+WITHOUT: Final = (
+    "difficulty", "duplicate", "history_gap", "no_effect", "screenshot_stale", "screenshot_undecodable", "sensitive_value",
+)  # fmt: skip
+#: Those of them that pages of others have something for.
+ON_REAL_PAGES: Final = ("screenshot_undecodable", "sensitive_value")
 #: Candidates by themselves make a page cluttered from here on.
 _CLUTTER: Final = 9
 
@@ -137,7 +140,7 @@ def _row(
 ) -> Grounding:
     task, seen = page.task, page.look.observation
     assert seen.screenshot is not None
-    shot = _with_looks(seen.screenshot)
+    shot = seen.screenshot
     return Grounding(
         id="",
         trajectory_id=task.id,
@@ -168,12 +171,6 @@ def _row(
             }
         ),
     )
-
-
-@lru_cache(maxsize=2)
-def _with_looks(picture: Image) -> Image:
-    """Decoded for the first row of a page; many a page has none."""
-    return image.with_looks(picture)
 
 
 def _axes(page: Page, target: Element | None, **more: Any) -> tuple[str, ...]:

@@ -200,7 +200,7 @@ def _splits(held: Mapping[str, Any], folder: Path) -> tuple[list[str], Mapping[s
         raise DataError(_BROKEN.format("kept_together", "a list of names", words), place=str(folder / manifest.NAME))
     if not isinstance(leaks, dict) or not all(isinstance(one, int) for one in leaks.values()):
         raise DataError(_BROKEN.format("leaks", "a count for each name", leaks), place=str(folder / manifest.NAME))
-    return [str(_COLUMNS.get(one, one)) for one in words if one != "near_picture"], leaks
+    return [str(_COLUMNS.get(one, one)) for one in words if one not in ("near_picture", "same_picture")], leaks
 
 
 def _leaks(leaks: Mapping[str, int], shared: Mapping[tuple[str, str, str], set[str]]) -> Iterator[Problem]:
