@@ -44,10 +44,13 @@ FailureKind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A grounding question with its answer, for logged model outputs: a Task with boxes, and no Trajectory."""
+    """A grounding question with its answer, for logged model outputs: a Task with boxes, and no Trajectory.
+
+    Where nothing answers the instruction the target is None, and to say so (an `infeasible`) is the right answer.
+    """
 
     task: Annotated[Task, "instruction, viewport, stated relation, axes; `pair_id` joins the variants of one item"]
-    target: Annotated[BBox, "what the instruction means"]
+    target: Annotated[BBox | None, "what the instruction means; None: nothing does, and infeasible is the right answer"]
     references: Annotated[tuple[BBox, ...], "elements that the instruction refers to"] = ()
     holds: Annotated[bool | None, "the target stands in the stated relation to the reference; None: nothing stated"] = (
         None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -9,14 +10,29 @@ import typer
 app = typer.Typer(add_completion=False)
 
 
+class Unanswered(StrEnum):
+    """What becomes of questions without an answer."""
+
+    skip = "skip"
+    wrong = "wrong"
+    refuse = "refuse"
+
+
 @app.command()
 def evaluate(
     what: str = typer.Argument(help="predictions file with --gold, family with --policy, or a folder of rollouts"),
-    gold: str = typer.Option("", help="gold set as NAME:PATH, as in gui_perturbed:../gui_perturbed"),
+    gold: str = typer.Option(
+        "",
+        help="gold set as NAME:PATH, as in gui_perturbed:../gui_perturbed, or dataset:PATH:SPLIT, as in dataset:out:test",
+    ),
     format: str = typer.Option("", help="with --gold: the model family's format (`cuadata list formats`)"),
     tolerance: float = typer.Option(0.0, help="with --gold: slack around a target box, CSS px; stands in the result"),
     frame: str | None = typer.Option(None, help="with --gold: frame of the numbers: px, resized, unit, thousand, 999"),
     kind: str | None = typer.Option(None, help="with --gold: kind of instruction, where the file does not say"),
+    unanswered: Unanswered = typer.Option(
+        Unanswered.skip,
+        help="with --gold: questions without an answer are counted beside the accuracy, scored as wrong, or refused",
+    ),
     policy: str = typer.Option("", help="policy to play (`cuadata list policies`)"),
     option: list[str] = typer.Option([], help="NAME=VALUE for the policy; may be repeated"),
     set: list[str] = typer.Option([], help="NAME=VALUE for the family: an axis, the value of a term; may be repeated"),
@@ -44,10 +60,11 @@ def evaluate(
 
     if gold:
         run, rows, result = evaluation.answers(
-            Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name
-        )
+            Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name,
+            unanswered=unanswered.value,
+        )  # fmt: skip
         if out is not None:
-            evaluation.save(out, run, rows, result, force=force, reads=[what, gold.partition(":")[2]])
+            evaluation.save(out, run, rows, result, force=force, reads=[what, evaluation.asked(gold).path])
     elif not policy and Path(what).is_dir():
         from cuadata.playing import policy_runs
 

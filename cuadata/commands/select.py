@@ -20,7 +20,7 @@ class By(StrEnum):
 @app.command()
 def select(
     predictions: Path = typer.Argument(help="predictions file with k samples of each question (JSON lines)"),
-    gold: str = typer.Option(..., help="NAME:PATH of the set, as in dataset:out/ or gui_perturbed:../gui_perturbed"),
+    gold: str = typer.Option(..., help="NAME:PATH of the set, as in dataset:out/ or dataset:out:train for a split"),
     format: str = typer.Option(..., help="the model family's format (`cuadata list formats`)"),
     out: Path = typer.Option(
         ..., help="folder for selected.jsonl, dropped.jsonl, select.json, and the kept rows of a dataset"
@@ -56,8 +56,9 @@ def select(
         samples=samples,
         trust_relation=trust_relation,
     )
-    what, golds = evaluation.gold_set(gold)
-    data = Path(gold.partition(":")[2])
+    asked = evaluation.asked(gold)
+    _, golds = evaluation.gold_set(gold)
+    what, data = asked.name, asked.path
     chosen = selection.select(
         predictions, golds, format, limits, second=second, second_format=second_format,
         source=data if what == "dataset" else None,

@@ -19,6 +19,16 @@ def say(words: str) -> None:
     sys.stderr.write(words + "\n")
 
 
+def warn(words: Iterable[str]) -> None:
+    """Sentences on stderr, a line each, that nobody should overlook beside a figure; in colour on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    for one in words:
+        console.print(Text(f"WARNING: {one}", style="bold yellow"), soft_wrap=True)
+
+
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[], None]]:
     """A bar on stderr; call what it gives once an item."""
@@ -49,9 +59,20 @@ def rate(held: Mapping[str, Any]) -> str:
 
 def answers(result: Mapping[str, Any]) -> None:
     """Accuracy by variant, where the misses went, and what policies that look at nothing reach."""
-    told = [name for name, held in result["by_variant"].items() if "misses" in held]
-    head = ["", "n", "accuracy, % [95 %]", "unread", *(["on the reference, % of misses"] if told else [])]
-    body = [_answer_row(name, held, bool(told)) for name, held in {**result["by_variant"], "all": result}.items()]
+    told = any("misses" in held for held in result["by_variant"].values())
+    lacking = bool(result["unanswered"])
+    head = [
+        "", "n", "accuracy, % [95 %]",
+        *(["no answer", "of all questions, % [95 %]"] if lacking else []),
+        "unread", *(["on the reference, % of misses"] if told else []),
+    ]  # fmt: skip
+    lines = {**result["by_variant"], "all": result}
+    if result["by_feasible"]:
+        lines |= {
+            "something is meant": result["by_feasible"].get("feasible"),
+            "infeasible": result["by_feasible"]["infeasible"],
+        }
+    body = [_answer_row(name, held, told, lacking) for name, held in lines.items() if held is not None]
     trivial = [
         [f"trivial: {name}", f"{held['n']}", rate(held), *([""] * (len(head) - 3))]
         for name, held in result["trivial"].items()
@@ -62,13 +83,17 @@ def answers(result: Mapping[str, Any]) -> None:
             f"{variant} against {held['against']}: {held['broken']} broken, {held['fixed']} fixed of {held['n']} "
             f"({100 * (held['rate'] or 0):.1f} % flip), p = {held['p']:.2g}"
         )
-    for name, words in (("missing", "questions have no answer"), ("unknown", "lines name no question of the set")):
-        if result[name]:
-            say(f"{result[name]} {words}")
+    for words in result["notes"]:
+        say(words)
+    warn(result["warnings"])
 
 
-def _answer_row(name: str, held: Mapping[str, Any], told: bool) -> list[str]:
-    found = [name, f"{held['n']}", rate(held), f"{held['parse_failures']}"]
+def _answer_row(name: str, held: Mapping[str, Any], told: bool, lacking: bool) -> list[str]:
+    found = [name, f"{held['n']}", rate(held)]
+    if lacking:
+        whole = {"accuracy": held["accuracy_all"], "interval": held["interval_all"]}
+        found += [f"{held['unanswered']} of {held['questions']}", rate(whole)]
+    found.append(f"{held.get('parse_failures', '')}")
     if told:
         share = held.get("misses", {}).get("on_reference", {}).get("share")
         found.append("" if share is None else f"{100 * share:.1f} of {held['misses']['n']}")
@@ -106,8 +131,7 @@ def comparison(result: Mapping[str, Any]) -> None:
     table(f"{result['second']} against {result['first']} on {result['what']}", head, body)
     for name, held in lines.items():
         say(f"{name}: {held['verdict']}")
-    if result["only_first"] or result["only_second"]:
-        say(f"left out: {result['only_first']} items of the first alone, {result['only_second']} of the second alone")
+    warn(result["warnings"])
 
 
 def selection(result: Mapping[str, Any]) -> None:

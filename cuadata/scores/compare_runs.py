@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,19 @@ class Outcome:
     variant: str
     exact: bool
     default: bool
+    answered: bool = True
 
 
 def outcomes(folder: Path) -> tuple[Run, dict[str, Outcome]]:
-    """The run and its items by id. DataError where it holds none, or an item that nobody judged."""
+    """The run and its items by id, without questions that have no answer. DataError where it holds none."""
     run = runs.header(folder)
     found = _answers(folder) if run.kind == "answers" else _episodes(folder)
     if not found:
         raise DataError("the run holds no episode and no answer yet", place=str(folder))
-    held = {one.id: one for one in found}
-    if run.kind == "answers" and (len(found), len(held)) != (run.count, run.count):
-        twice = f", of {len(held)} questions" if len(held) != len(found) else ""
+    held = {one.id: one for one in found if one.answered}
+    ids = len({one.id for one in found})
+    if run.kind == "answers" and (len(found), ids) != (run.count, run.count):
+        twice = f", of {ids} questions" if ids != len(found) else ""
         raise DataError(
             f"it holds {len(found)} answers{twice}, and {run.count} were scored; `cuadata evaluate ... --out {folder}` "
             "writes it again",
@@ -46,7 +48,7 @@ def outcomes(folder: Path) -> tuple[Run, dict[str, Outcome]]:
 
 
 def _answers(folder: Path) -> list[Outcome]:
-    return [Outcome(a.id, a.cluster, a.variant, a.success, a.success) for a in runs.answers(folder)]
+    return [Outcome(a.id, a.cluster, a.variant, a.success, a.success, a.answered) for a in runs.answers(folder)]
 
 
 def _episodes(folder: Path) -> list[Outcome]:
@@ -61,8 +63,9 @@ def compare(
 ) -> dict[str, Any]:
     """Everything that `cuadata compare --json` says, as plain values: the second run against the first.
 
-    Only items that both runs have are paired; how many each has alone is said. DataError where they share none, or where
-    one scores with another tolerance than the other: such rates do not compare.
+    Only items that both runs have are paired, of questions those that both answered, also where a run counts unanswered
+    ones as wrong; how many each has alone, and how many questions each leaves unanswered, is said. DataError where they
+    share none, or where one scores with another tolerance than the other: such rates do not compare.
     """
     run_a, held_a = outcomes(first)
     run_b, held_b = outcomes(second)
@@ -76,7 +79,8 @@ def compare(
     pairs = [(held_a[key], held_b[key]) for key in shared]
     settings: dict[str, Any] = {"confidence": confidence, "samples": samples, "seed": seed}
     variants = sorted({a.variant for a, _ in pairs})
-    return {
+    unpaired = sorted({one.variant for held in (held_a, held_b) for one in held.values()} - set(variants))
+    result = {
         "first": run_a.name,
         "second": run_b.name,
         "what": run_a.what,
@@ -84,6 +88,9 @@ def compare(
         "shared": len(shared),
         "only_first": len(held_a) - len(shared),
         "only_second": len(held_b) - len(shared),
+        "unanswered_first": _unanswered(run_a, held_a),
+        "unanswered_second": _unanswered(run_b, held_b),
+        "variants_without_pairs": unpaired,
         "same_test_set": run_a.items == run_b.items,
         "exact": _paired(pairs, "exact", settings),
         "default": _paired(pairs, "default", settings) if run_a.kind == "episodes" else None,
@@ -95,6 +102,28 @@ def compare(
         "confidence": confidence,
         "bootstrap": {"samples": samples, "seed": seed},
     }
+    return {**result, "warnings": _warnings(result, {"first": run_a, "second": run_b})}
+
+
+def _unanswered(run: Run, held: Mapping[str, Outcome]) -> int | None:
+    """How many questions of a run have no answer; None where that is not known, as of episodes."""
+    return None if run.questions is None else run.questions - len(held)
+
+
+def _warnings(result: Mapping[str, Any], compared: Mapping[str, Run]) -> list[str]:
+    """What a reader of the comparison has to know: who left what out."""
+    found = []
+    if result["only_first"] or result["only_second"]:
+        found.append(
+            f"only the {result['shared']} items that both runs have are compared: {result['only_first']} of the first alone "
+            f"and {result['only_second']} of the second alone are left out"
+        )
+    for which, run in compared.items():
+        if lacking := result[f"unanswered_{which}"]:
+            found.append(f"the {which} run ({run.name}) leaves {lacking} of {run.questions} questions unanswered")
+    if result["variants_without_pairs"]:
+        found.append(f"variants that no pair is of: {', '.join(result['variants_without_pairs'])}")
+    return found
 
 
 def save(folder: Path, result: dict[str, Any], *, force: bool = False, reads: Sequence[Path | str] = ()) -> None:

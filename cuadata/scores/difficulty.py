@@ -14,12 +14,11 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
-from cuadata import scoring
 from cuadata.contracts import Format, Gold
 from cuadata.errors import DataError
 from cuadata.rows import Example
 from cuadata.scores import predictions
-from cuadata.scores.grounding import size_bin
+from cuadata.scores.grounding import size_of
 from cuadata.scores.predictions import Answered
 from cuadata.statistics import voting
 from cuadata.statistics.intervals import Interval, wilson
@@ -80,7 +79,7 @@ def rollouts(
     agreed = voting.vote([r.point for r in read], side=side, viewport=answered.gold.task.viewport)
     return Rollouts(
         id=answered.gold.task.id,
-        hits=sum(scoring.hit(r.point, answered.gold.target, tolerance) for r in read),
+        hits=sum(predictions.right(r, answered.gold, tolerance) for r in read),
         n=len(read),
         unread=sum(r.failure is not None for r in read),
         consistency=agreed.consistency,
@@ -160,7 +159,7 @@ def cluster(gold: Gold) -> tuple[str, ...]:
 
     Rows of a dataset have their split group for a screenshot: it holds all pictures whose perceptual hashes are near.
     """
-    return (gold.cluster, gold.role, gold.task.relation or gold.kind, size_bin(gold.target))
+    return (gold.cluster, gold.role, gold.task.relation or gold.kind, size_of(gold))
 
 
 def diverse(items: Mapping[T, Hashable], *, limit: int | None = None, cap: int | None = None, seed: int = 0) -> list[T]:

@@ -3,29 +3,69 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 from cuadata import __version__, registry
 from cuadata.building import folders
 from cuadata.contracts import Gold
-from cuadata.errors import CallError
-from cuadata.scores import grounding, predictions, runs
+from cuadata.errors import CallError, DataError
+from cuadata.scores import cautions, grounding, predictions, runs
 from cuadata.scores.grounding import Scored
 from cuadata.scores.runs import Run
 
+#: What becomes of questions that have no answer.
+Unanswered = Literal["skip", "wrong", "refuse"]
 
-def gold_set(text: str) -> tuple[str, list[Gold]]:
-    """The name and the questions of `NAME:PATH`. CallError where the name or the path is missing or unknown."""
-    name, _, path = text.partition(":")
-    if not name or not path:
-        raise CallError(f"'{text}' names no gold set; write NAME:PATH, as in gui_perturbed:../gui_perturbed")
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A gold set as a command line names it: `NAME:PATH`, or `NAME:PATH:SPLIT` for one split."""
+
+    name: Annotated[str, "name in the registry"]
+    path: Annotated[Path, "where it lies"]
+    split: Annotated[str, "the split asked for; empty: all of it"]
+
+    @property
+    def what(self) -> str:
+        """How results name it: without its place."""
+        return f"{self.name}:{self.split}" if self.split else self.name
+
+    @property
+    def several(self) -> list[str]:
+        """The splits that are read together where none was asked for; empty where there are not several."""
+        find: Any = getattr(registry.gold[self.name], "splits", None)
+        held = sorted(set(find(self.path))) if find is not None and not self.split else []
+        return held if len(held) > 1 else []
+
+
+def asked(text: str) -> Asked:
+    """What `NAME:PATH` or `NAME:PATH:SPLIT` names. CallError where name or path is missing or unknown, or has no splits."""
+    name, _, rest = text.partition(":")
+    if not name or not rest:
+        raise CallError(
+            f"'{text}' names no gold set; write NAME:PATH, as in gui_perturbed:../gui_perturbed, or dataset:PATH:SPLIT"
+        )
     if name not in registry.gold:
         raise CallError(f"no gold set is named '{name}'; there are: {', '.join(registry.gold.names()) or 'none'}")
-    if not Path(path).exists():
-        raise CallError(f"there is nothing at {path}, where the gold set {name} should be")
-    return name, list(registry.gold[name](Path(path)))
+    if Path(rest).exists():
+        return Asked(name, Path(rest), "")
+    path, colon, split = rest.rpartition(":")
+    if not colon or not path or not Path(path).exists():
+        raise CallError(f"there is nothing at {path or rest}, where the gold set {name} should be")
+    split = split.removeprefix("split=")
+    if not split or not hasattr(registry.gold[name], "splits"):
+        raise CallError(f"'{text}' asks for a split, and {'names none' if not split else f'{name} has none'}")
+    return Asked(name, Path(path), split)
+
+
+def gold_set(text: str) -> tuple[str, list[Gold]]:
+    """What results call the set of `NAME:PATH` or `NAME:PATH:SPLIT`, and its questions. CallError as `asked`."""
+    found = asked(text)
+    read: Any = registry.gold[found.name]
+    return found.what, list(read(found.path, split=found.split) if found.split else read(found.path))
 
 
 def answers(
@@ -38,12 +78,19 @@ def answers(
     frame: str | None = None,
     kind: str | None = None,
     name: str | None = None,
+    unanswered: Unanswered = "skip",
 ) -> tuple[Run, tuple[Scored, ...], dict[str, Any]]:
     """Score a predictions file against a gold set: the run, each answer, and the summary that `--json` prints.
 
-    `gold` is NAME:PATH; `format` reads the texts; `frame` overrides the frame of the logged numbers; `kind` says which
-    instruction was asked where the file does not. CallError for a wrong call, DataError for data that cannot be scored.
+    `gold` is NAME:PATH or NAME:PATH:SPLIT; `format` reads the texts; `frame` overrides the frame of the logged numbers;
+    `kind` says which instruction was asked where the file does not. Questions without an answer are left out of
+    `accuracy` and counted beside it; with `unanswered="wrong"` they are scored as wrong, with "refuse" a DataError names
+    them. CallError for a wrong call, DataError for data that cannot be scored.
     """
+    if unanswered not in get_args(Unanswered):
+        raise CallError(
+            f"'{unanswered}' is no way with unanswered questions; there are: {', '.join(get_args(Unanswered))}"
+        )
     if tolerance < 0:
         raise CallError(f"a tolerance of {tolerance} px shrinks the boxes; 0 or more is wanted")
     if vote is not None and vote < 1:
@@ -61,8 +108,12 @@ def answers(
             f"'{format}' answers by ids of the page's elements, and no question of {gold} holds its page; "
             "rows that do are made by `cuadata build --elements`"
         )
+    if unanswered == "refuse" and matched.missing:
+        raise DataError(cautions.refusal(matched), place=str(path))
     settings: dict[str, Any] = {"tolerance": tolerance, "vote": vote, "frame": frame}
-    rows = tuple(grounding.score(one, reader, **settings) for one in matched.answered)
+    scored = tuple(grounding.score(one, reader, **settings) for one in matched.answered)
+    wrong = unanswered == "wrong"
+    rows = _in_order((*scored, *map(grounding.unanswered, matched.missing)), golds) if wrong else scored
     run = Run(
         name=name or path.stem,
         kind="answers",
@@ -74,8 +125,18 @@ def answers(
         tolerance=tolerance,
         vote=vote,
         version=__version__,
+        questions=len(matched.answered) + len(matched.missing),
+        unanswered="wrong" if wrong else "skip",
     )
-    return run, rows, {**described(run), **grounding.summary(matched, rows, tolerance=tolerance)}
+    result = {**described(run), **grounding.summary(matched, scored, tolerance=tolerance, wrong=wrong)}
+    said = [*cautions.of(result, several=asked(gold).several)]
+    return run, rows, {**result, "warnings": said, "notes": cautions.notes(result)}
+
+
+def _in_order(rows: Iterable[Scored], golds: Sequence[Gold]) -> tuple[Scored, ...]:
+    """Rows in the gold set's order."""
+    places = {one.task.id: place for place, one in enumerate(golds)}
+    return tuple(sorted(rows, key=lambda row: places[row.id]))
 
 
 def described(run: Run) -> dict[str, Any]:
@@ -88,6 +149,7 @@ def described(run: Run) -> dict[str, Any]:
         "vote": run.vote,
         "items": run.items,
         "options": run.options,
+        "unanswered_are": "wrong" if run.unanswered == "wrong" else "left out",
         "version": run.version,
         "browser": run.browser,
     }

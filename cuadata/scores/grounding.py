@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from msgspec import to_builtins
@@ -15,13 +15,15 @@ from cuadata.contracts import Format, Gold
 from cuadata.errors import DataError
 from cuadata.scores import misses, predictions
 from cuadata.scores.misses import Miss
-from cuadata.scores.predictions import Answered, Matched
+from cuadata.scores.predictions import Answered, Matched, Reading
 from cuadata.statistics import voting
-from cuadata.statistics.intervals import Rate, rate
+from cuadata.statistics.intervals import Rate, counted, rate
 from cuadata.types import Axis, BBox, Point
 
 #: Targets by the square root of their area, CSS px: upper edges of the bins.
 SIZES = ((16.0, "under 16 px"), (32.0, "16 to 32 px"), (64.0, "32 to 64 px"), (float("inf"), "64 px and over"))
+#: Where a question has no target, since nothing answers it.
+NO_TARGET = "no target"
 Trivial = Literal["nothing", "random point", "screen centre", "reference", "oracle"]
 
 
@@ -38,14 +40,16 @@ class Scored:
     axes: Annotated[tuple[Axis, ...], "what was varied"]
     size: Annotated[str, "bin of the target's size"]
     point: Annotated[Point | None, "where it clicked, CSS px"]
-    success: Annotated[bool, "the point lies in the target's box"]
+    success: Annotated[bool, "the point lies in the target's box; infeasible was said where nothing is meant"]
     failure: Annotated[str | None, "why the answer could not be read; None where it could"]
     miss: Annotated[Miss | None, "class of the miss; None for a hit, or where no stated relation holds"]
     taxonomy: Annotated[bool, "the stated relation holds, so that misses have a class"]
     edge_px: Annotated[float | None, "distance to the box, CSS px; None without a point"]
     centre_px: Annotated[float | None, "distance to the middle of the box, CSS px; None without a point"]
-    samples: Annotated[int, "texts that the answer was made from"] = 1
+    samples: Annotated[int, "texts that the answer was made from; 0 where there is none"] = 1
     consistency: Annotated[float | None, "share of samples that agree; None for a single one"] = None
+    answered: Annotated[bool, "whether there is an answer at all"] = True
+    feasible: Annotated[bool, "something answers the question; False: infeasible is the right answer"] = True
 
 
 def score(
@@ -70,21 +74,28 @@ def score(
     seen = predictions.view(gold, frame)
     readings = [predictions.read(text, format, seen) for text in answered.texts[:wanted]]
     if vote is None:
-        return _scored(gold, readings[0].point, readings[0].failure, tolerance)
+        return _scored(gold, readings[0], tolerance)
     agreed = voting.vote([r.point for r in readings], viewport=gold.task.viewport)
+    given_up = [r for r in readings if r.action is not None and r.action.type == "infeasible"]
+    if len(given_up) > agreed.votes:  # more samples say that there is nothing than agree on a place
+        return _scored(gold, given_up[0], tolerance, vote, len(given_up) / vote)
     failure = readings[0].failure if all(r.failure is not None for r in readings) else None
-    return _scored(gold, agreed.point, failure, tolerance, vote, agreed.consistency)
+    joined = Reading(action=None, point=agreed.point, failure=failure)
+    return _scored(gold, joined, tolerance, vote, agreed.consistency)
+
+
+def unanswered(gold: Gold) -> Scored:
+    """A question that has no answer, which is not right; it has no class of miss, since nothing went anywhere."""
+    return replace(
+        _scored(gold, Reading(action=None, point=None, failure=None), 0.0, 0), answered=False, miss=None, taxonomy=False
+    )
 
 
 def _scored(
-    gold: Gold,
-    point: Point | None,
-    failure: str | None,
-    tolerance: float,
-    samples: int = 1,
-    consistency: float | None = None,
+    gold: Gold, reading: Reading, tolerance: float, samples: int = 1, consistency: float | None = None
 ) -> Scored:
-    right = scoring.hit(point, gold.target, tolerance)
+    right = predictions.right(reading, gold, tolerance)
+    point, failure, target = reading.point, reading.failure, gold.target
     taxonomy = gold.holds is True
     return Scored(
         id=gold.task.id,
@@ -94,16 +105,17 @@ def _scored(
         kind=gold.kind,
         relation=gold.task.relation,
         axes=gold.task.axes,
-        size=size_bin(gold.target),
+        size=size_of(gold),
         point=point,
         success=right,
         failure=failure,
         miss=None if right or not taxonomy else _miss(gold, point, failure),
         taxonomy=taxonomy,
-        edge_px=None if point is None else scoring.edge_error(point, gold.target),
-        centre_px=None if point is None else scoring.centre_error(point, gold.target),
+        edge_px=None if point is None or target is None else scoring.edge_error(point, target),
+        centre_px=None if point is None or target is None else scoring.centre_error(point, target),
         samples=samples,
         consistency=consistency,
+        feasible=target is not None,
     )
 
 
@@ -124,6 +136,11 @@ def size_bin(box: BBox) -> str:
     return SIZES[-1][1]
 
 
+def size_of(gold: Gold) -> str:
+    """The bin of a question's target; `NO_TARGET` where nothing answers it."""
+    return NO_TARGET if gold.target is None else size_bin(gold.target)
+
+
 def trivial(gold: Gold, name: Trivial) -> Point | None:
     """What a policy that looks at nothing would click; `random point` is drawn from the question's id.
 
@@ -140,45 +157,69 @@ def trivial(gold: Gold, name: Trivial) -> Point | None:
         return Point(gold.task.viewport.width / 2, gold.task.viewport.height / 2)
     if name == "reference":
         return gold.references[0].center if gold.references else None
-    return gold.target.center
+    return gold.target.center if gold.target is not None else None
 
 
-def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float) -> dict[str, Any]:
+def summary(matched: Matched, rows: Sequence[Scored], *, tolerance: float, wrong: bool = False) -> dict[str, Any]:
     """Everything that `cuadata evaluate --json` says of a predictions file, as plain values.
 
-    Accuracy counts a parse failure as not right, and beside it. `misses` looks only at rows whose reference stands in the
-    relation that the instruction states; its shares are of all such rows that were not hit. `strict_pairs` is the share of
-    items of which every member is right: all variants of a step, or all members of a minimal pair.
+    Accuracy is over the questions that have an answer and counts a parse failure as not right, and beside it; beside it
+    too stand `questions`, how many of them are `unanswered`, and `accuracy_all`, which counts those as wrong, as every
+    figure does where `wrong` is set. `misses` looks only at answers whose reference stands in the relation that the
+    instruction states; its shares are of all such rows that were not hit. `strict_pairs` is the share of items of which
+    every member is right: all variants of a step, or all members of a minimal pair; items with an unanswered member are
+    left out and counted, unless `wrong` is set. `rows` are the answers' scores, in order.
     """
-    variants = list(dict.fromkeys(r.variant for r in rows))
-    sizes = _by(rows, lambda r: (r.size,))
+    every = [*rows, *map(unanswered, matched.missing)]
+    judged = every if wrong else list(rows)
+    variants = list(dict.fromkeys(r.variant for r in every))
+    sizes = _by(every, lambda r: (r.size,), wrong)
+    lacking = {r.item for r in every if not r.answered}
+    members = Counter(r.item for r in every if r.item in lacking)
+    whole = judged if wrong or not lacking else [r for r in rows if r.item not in lacking]
     return {
         "tolerance_px": tolerance,
-        **_accuracy(rows),
+        **_accuracy(every, wrong),
         "unread": dict(sorted(Counter(predictions.kind_of(r.failure) for r in rows if r.failure).items())),
         "missing": len(matched.missing),
         "unknown": len(matched.unknown),
         "reworded": matched.reworded,
-        "by_variant": {v: _accuracy([r for r in rows if r.variant == v]) for v in variants},
-        "by_instruction": _by(rows, lambda r: [r.kind]),
-        "by_relation": _by(rows, lambda r: [r.relation] if r.relation else []),
-        "by_size": {name: sizes[name] for _, name in SIZES if name in sizes},
-        "by_axis": _axes(rows),
-        "flips": _flips(rows, variants),
-        "worst_variant": _worst(rows, variants),
-        "strict_pairs": to_builtins(scoring.strict((r.item, r.success) for r in rows)),
-        "trivial": _trivial([a.gold for a in matched.answered], tolerance),
+        "kinds_not_asked": matched.unasked,
+        "by_variant": {v: _accuracy([r for r in every if r.variant == v], wrong) for v in variants},
+        "by_instruction": _by(every, lambda r: [r.kind], wrong),
+        "by_relation": _by(every, lambda r: [r.relation] if r.relation else [], wrong),
+        "by_size": {name: sizes[name] for name in (*(n for _, n in SIZES), NO_TARGET) if name in sizes},
+        "by_feasible": _by_feasible(every, wrong),
+        "by_axis": _axes(every, wrong),
+        "flips": _flips(judged),
+        "worst_variant": _worst(judged, variants),
+        "strict_pairs": to_builtins(scoring.strict((r.item, r.success) for r in whole)),
+        "strict_pairs_left_out": 0 if wrong else sum(number > 1 for number in members.values()),
+        "trivial": _trivial([*(a.gold for a in matched.answered), *(matched.missing if wrong else ())], tolerance),
     }
 
 
-def _accuracy(rows: Sequence[Scored]) -> dict[str, Any]:
-    right = rate([r.success for r in rows])
+def tally(rows: Sequence[Scored], wrong: bool) -> dict[str, Any]:
+    """The accuracy of some questions: over those that have an answer, or all where `wrong` is set, and over all."""
+    answered = [r.success for r in rows if r.answered]
+    right = rate(answered)
+    lacking = len(rows) - len(answered)
+    whole = counted(right.hits, len(rows)) if lacking else right
+    return {
+        **accuracy(whole if wrong else right),
+        "questions": len(rows),
+        "unanswered": lacking,
+        "accuracy_all": whole.rate,
+        "interval_all": whole.interval,
+    }
+
+
+def _accuracy(every: Sequence[Scored], wrong: bool) -> dict[str, Any]:
+    rows = [r for r in every if r.answered]
     found: dict[str, Any] = {
-        "n": right.n,
-        "accuracy": right.rate,
-        "interval": right.interval,
+        **tally(every, wrong),
         "parse_failures": sum(r.failure is not None for r in rows),
-        "no_point": sum(r.failure is None and r.point is None for r in rows),
+        "no_point": sum(r.failure is None and r.point is None and not r.success for r in rows),
         "centre_error_px": to_builtins(scoring.distances(r.centre_px for r in rows if r.centre_px is not None)),
         "miss_distance_px": to_builtins(
             scoring.distances(r.edge_px for r in rows if r.edge_px is not None and not r.success)
@@ -198,12 +239,19 @@ def _misses(rows: Sequence[Scored]) -> dict[str, Any]:
     return {"rows": found.rows, "n": found.n, **{name: to_builtins(share) for name, share in found.classes.items()}}
 
 
-def _by(rows: Iterable[Scored], keys: Callable[[Scored], Iterable[str]]) -> dict[str, Any]:
-    groups: dict[str, list[bool]] = {}
+def _by(rows: Iterable[Scored], keys: Callable[[Scored], Iterable[str]], wrong: bool) -> dict[str, Any]:
+    groups: dict[str, list[Scored]] = {}
     for row in rows:
         for key in keys(row):
-            groups.setdefault(key, []).append(row.success)
-    return {key: accuracy(rate(rights)) for key, rights in sorted(groups.items())}
+            groups.setdefault(key, []).append(row)
+    return {key: tally(held, wrong) for key, held in sorted(groups.items())}
+
+
+def _by_feasible(rows: Sequence[Scored], wrong: bool) -> dict[str, Any]:
+    """Questions that something answers, and those that nothing does; empty where there are none of the latter."""
+    if all(r.feasible for r in rows):
+        return {}
+    return _by(rows, lambda r: ["feasible" if r.feasible else "infeasible"], wrong)
 
 
 def accuracy(found: Rate) -> dict[str, Any]:
@@ -211,19 +259,20 @@ def accuracy(found: Rate) -> dict[str, Any]:
     return {"n": found.n, "accuracy": found.rate, "interval": found.interval}
 
 
-def _axes(rows: Sequence[Scored]) -> dict[str, Any]:
-    groups: dict[str, dict[str, list[bool]]] = {}
+def _axes(rows: Sequence[Scored], wrong: bool) -> dict[str, Any]:
+    groups: dict[str, dict[str, list[Scored]]] = {}
     for row in rows:
         for axis in row.axes:
-            groups.setdefault(axis.name, {}).setdefault(axis.value, []).append(row.success)
+            groups.setdefault(axis.name, {}).setdefault(axis.value, []).append(row)
     return {
-        name: {value: accuracy(rate(rights)) for value, rights in sorted(held.items())}
+        name: {value: tally(some, wrong) for value, some in sorted(held.items())}
         for name, held in sorted(groups.items())
     }
 
 
-def _flips(rows: Sequence[Scored], variants: Sequence[str]) -> dict[str, Any]:
+def _flips(rows: Sequence[Scored]) -> dict[str, Any]:
     """Each variant against the unchanged page, or against the first where there is none."""
+    variants = list(dict.fromkeys(r.variant for r in rows))
     if len(variants) < 2:
         return {}
     base = "original" if "original" in variants else variants[0]
@@ -240,4 +289,10 @@ def _trivial(golds: Sequence[Gold], tolerance: float) -> dict[str, Any]:
     names: list[Trivial] = ["nothing", "random point", "screen centre", "reference", "oracle"]
     if not any(g.references for g in golds):
         names.remove("reference")
-    return {n: accuracy(rate([scoring.hit(trivial(g, n), g.target, tolerance) for g in golds])) for n in names}
+    return {n: accuracy(rate([_trivially_right(g, n, tolerance) for g in golds])) for n in names}
+
+
+def _trivially_right(gold: Gold, name: Trivial, tolerance: float) -> bool:
+    if gold.target is None:
+        return name == "oracle"
+    return scoring.hit(trivial(gold, name), gold.target, tolerance)

@@ -17,6 +17,7 @@ import msgspec
 
 from cuadata.contracts import Format, Gold, ParseFailure, View
 from cuadata.errors import CallError, DataError
+from cuadata.scoring import hit
 from cuadata.types import Action, Point
 
 #: Where the text stands, the first that is there.
@@ -52,7 +53,11 @@ class Matched:
     """A predictions file against a gold set."""
 
     answered: Annotated[tuple[Answered, ...], "in the gold set's order"]
-    missing: Annotated[tuple[str, ...], "ids of questions of the same kinds that have no answer"]
+    missing: Annotated[tuple[Gold, ...], "questions that were asked and have no answer, in the gold set's order"]
+    unasked: Annotated[
+        dict[str, int],
+        "kind -> its questions, of kinds that the file answers nothing of: the same items in other words",
+    ]
     unknown: Annotated[tuple[str, ...], "lines that name no question of the set"]
     reworded: Annotated[int, "answers to an instruction that the set has in other words now"]
 
@@ -117,6 +122,9 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
     `kind` or `instruction_type` decides, then its instruction; lines with an instruction that was reworded since belong
     to the kind that most of the file has, or to `kind`. CallError where that is not to be told or the set has no such
     kind; DataError where no line fits the set.
+
+    Questions without an answer are missing. Only where a set asks the same items in several ways, which its columns do not
+    tell apart, are ways that the file answers nothing of taken for not asked.
     """
     if kind is not None and kind not in (there := sorted({one.kind for one in golds})):
         raise CallError(f"the gold set has no kind '{kind}'; there are: {', '.join(there)}")
@@ -140,10 +148,11 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
             if golds
             else "the gold set has no question"
         )
-    seen = {g.kind for g in golds if g.task.id in found}
+    missing, unasked = index.left(found)
     return Matched(
         answered=tuple(Answered(gold=g, texts=tuple(found[g.task.id])) for g in golds if g.task.id in found),
-        missing=tuple(g.task.id for g in golds if g.kind in seen and g.task.id not in found),
+        missing=missing,
+        unasked=unasked,
         unknown=tuple(unknown),
         reworded=reworded,
     )
@@ -153,6 +162,7 @@ class _Index:
     """Questions by id and by the set's own columns."""
 
     def __init__(self, golds: Sequence[Gold]) -> None:
+        self.golds = golds
         self.by_id = {g.task.id: g for g in golds}
         self.names = tuple(c.name for c in golds[0].columns) if golds else ()
         self.by_columns: dict[tuple[str, ...], list[Gold]] = {}
@@ -168,6 +178,22 @@ class _Index:
             return self.by_columns.get(tuple([str(row[name]) for name in self.names]), [])
         except KeyError:
             return []
+
+    def left(self, found: Mapping[str, object]) -> tuple[tuple[Gold, ...], dict[str, int]]:
+        """The questions that nothing was found for: those that were asked, and how many of each kind were not."""
+        if len(found) == len(self.golds):
+            return (), {}
+        left = [one for one in self.golds if one.task.id not in found]
+        seen = {one.kind for one in self.golds if one.task.id in found}
+        unasked = Counter[str]()
+        missing = []
+        for one in left:
+            others = self.by_columns[tuple(c.value for c in one.columns)] if one.columns else ()
+            if one.kind not in seen and any(other.kind != one.kind for other in others):
+                unasked[one.kind] += 1
+            else:
+                missing.append(one)
+        return tuple(missing), dict(sorted(unasked.items()))
 
     def exact(self, row: Mapping[str, Any], kind: str | None) -> Gold | None:
         """The question that a line names without doubt."""
@@ -204,6 +230,13 @@ def read(text: str, format: Format, seen: View) -> Reading:
     except ParseFailure as failure:
         return Reading(action=None, point=None, failure=f"{failure.kind}: {failure}")
     return Reading(action=action, point=point, failure=None)
+
+
+def right(reading: Reading, gold: Gold, tolerance: float = 0.0) -> bool:
+    """Whether it is the question's answer: a point in the target's box, or infeasible where nothing answers the question."""
+    if gold.target is None:
+        return reading.action is not None and reading.action.type == "infeasible"
+    return hit(reading.point, gold.target, tolerance)
 
 
 def kind_of(failure: str) -> str:

@@ -48,6 +48,10 @@ class Run:
     vote: Annotated[int | None, "samples joined into one answer; None for one"] = None
     options: Annotated[str, "JSON text: options of policy, family and environment"] = "{}"
     version: Annotated[str, "version of this package"] = ""
+    questions: Annotated[int | None, "logged outputs: questions that were asked, answered or not; None: not known"] = (
+        None
+    )
+    unanswered: Annotated[Literal["skip", "wrong"], "what became of questions without an answer"] = "skip"
     browser: Annotated[str, "build and kind of the browser; empty where none was used"] = ""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cuadata import dataset, image, registry, schema, scoring
+from cuadata import dataset, image, registry, schema
 from cuadata.building import folders, near, splits
 from cuadata.contracts import Format, Gold
 from cuadata.errors import CallError, DataError
@@ -148,8 +148,8 @@ def _hit_by(path: Path, golds: Sequence[Gold], format: Format, limits: Limits) -
     """Questions that another model hits with its first answer."""
     found = set()
     for one in predictions.match(predictions.lines(path), golds).answered:
-        point = predictions.read(one.texts[0], format, predictions.view(one.gold)).point
-        if scoring.hit(point, one.gold.target, limits.tolerance):
+        reading = predictions.read(one.texts[0], format, predictions.view(one.gold))
+        if predictions.right(reading, one.gold, limits.tolerance):
             found.add(one.gold.task.id)
     return frozenset(found)
 

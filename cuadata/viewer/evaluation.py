@@ -10,7 +10,7 @@ from typing import Any
 
 from cuadata.scores import failures, misses, runs
 from cuadata.viewer import plots
-from cuadata.viewer.plots import row
+from cuadata.viewer.plots import Row, row
 
 REPORT = "report.html"
 #: File name of a picture, and what it shows; drawn pictures stand in the report in this order.
@@ -53,11 +53,10 @@ def _answers(folder: Path, result: Mapping[str, Any]) -> Pictures:
         if done:
             drawn.append((name, words))
 
-    by_variant = [row(name, rate) for name, rate in result["by_variant"].items()]
     picture(
         "variants.png",
         f"Point in box with {result['tolerance_px']:g} px of slack, Wilson intervals; grey: policies that look at nothing.",
-        plots.rates(folder / "variants.png", "Accuracy by variant", {"": [*by_variant, *trivial]}),
+        plots.rates(folder / "variants.png", "Accuracy by variant", _by_variant(result, trivial)),
     )
     for name, title in (("by_relation", "Accuracy by stated relation"), ("by_size", "Accuracy by size of the target")):
         held = [row(label.replace("_", " "), rate) for label, rate in result[name].items()]
@@ -89,6 +88,26 @@ def _answers(folder: Path, result: Mapping[str, Any]) -> Pictures:
         ),
     )
     return drawn
+
+
+def _by_variant(result: Mapping[str, Any], trivial: list[Row | None]) -> dict[str, list[Row | None]]:
+    """Rows of each variant; where questions have no answer, in two colours: of the answered ones, and of all."""
+    held = result["by_variant"]
+    if not result.get("unanswered"):
+        return {"": [*(row(name, rate) for name, rate in held.items()), *trivial]}
+    labels = {name: f"{name}, {one['questions'] - one['unanswered']:,} answered" for name, one in held.items()}
+    return {
+        "of those answered": [
+            *(row(labels[name], {**one, "n": one["questions"]}) for name, one in held.items()),
+            *trivial,
+        ],
+        "unanswered counted as wrong": [row(labels[name], whole(one)) for name, one in held.items()],
+    }
+
+
+def whole(held: Mapping[str, Any]) -> dict[str, Any]:
+    """The rate over all questions, unanswered ones counted as wrong."""
+    return {"n": held["questions"], "accuracy": held["accuracy_all"], "interval": held["interval_all"]}
 
 
 def _episodes(folder: Path, result: Mapping[str, Any]) -> Pictures:
@@ -189,22 +208,39 @@ def _tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
     return _episode_tables(result)
 
 
-def _answer_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
+def _accuracy_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
     rates = {
         "all": result,
         **result["by_variant"],
         **{f"trivial: {name}": rate for name, rate in result["trivial"].items()},
     }
-    head = ["", "n", "accuracy", "parse failures", "no point"]
+    lacking = bool(result.get("unanswered"))
+    head = ["", "n", "accuracy", *(["no answer", "accuracy of all questions"] if lacking else [])]
     tables = {
         "Accuracy": [
-            head,
+            [*head, "parse failures", "no point"],
             *(
-                [k, f"{r['n']:,}", interval(r), str(r.get("parse_failures", "")), str(r.get("no_point", ""))]
+                [
+                    *(k, f"{r['n']:,}", interval(r), *(_unanswered(r) if lacking else ())),
+                    *(str(r.get("parse_failures", "")), str(r.get("no_point", ""))),
+                ]
                 for k, r in rates.items()
             ),
         ]
     }
+    if result.get("by_feasible"):
+        tables["Questions that nothing answers"] = [
+            [*head],
+            *(
+                [k, f"{r['n']:,}", interval(r), *(_unanswered(r) if lacking else ())]
+                for k, r in result["by_feasible"].items()
+            ),
+        ]
+    return tables
+
+
+def _answer_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
+    tables = _accuracy_tables(result)
     told = {v: r["misses"] for v, r in result["by_variant"].items() if "misses" in r}
     if told:
         tables["Where the misses went"] = [
@@ -241,6 +277,13 @@ def _answer_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
             ),
         ]
     return tables
+
+
+def _unanswered(held: Mapping[str, Any]) -> list[str]:
+    """How many questions have no answer, and the accuracy with them as wrong; empty cells for trivial policies."""
+    if "questions" not in held:
+        return ["", ""]
+    return [f"{held['unanswered']:,} of {held['questions']:,}", interval(whole(held))]
 
 
 def _episode_tables(result: Mapping[str, Any]) -> dict[str, list[list[str]]]:
@@ -324,7 +367,14 @@ def _page(
     }
     if not _can_draw():
         facts["pictures"] = "none: they need matplotlib, which `pip install cuadata[plot]` brings"
-    html = rooms.get_template("evaluation.html.j2").render(title=title, facts=facts, pictures=pictures, tables=tables)
+    html = rooms.get_template("evaluation.html.j2").render(
+        title=title,
+        facts=facts,
+        pictures=pictures,
+        tables=tables,
+        warnings=result.get("warnings", ()),
+        notes=result.get("notes", ()),
+    )
     path = folder / REPORT
     path.write_text(html, encoding="utf-8")
     return path
