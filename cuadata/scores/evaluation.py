@@ -12,7 +12,7 @@ from cuadata import __version__, registry
 from cuadata.building import folders
 from cuadata.contracts import Gold
 from cuadata.errors import CallError, DataError
-from cuadata.scores import cautions, grounding, predictions, runs
+from cuadata.scores import cautions, grounding, misread, predictions, runs
 from cuadata.scores.grounding import Scored
 from cuadata.scores.runs import Run
 
@@ -129,7 +129,8 @@ def answers(
         unanswered="wrong" if wrong else "skip",
     )
     result = {**described(run), **grounding.summary(matched, scored, tolerance=tolerance, wrong=wrong)}
-    said = [*cautions.of(result, several=asked(gold).several)]
+    hints = misread.hints(matched.answered, scored, format, tolerance=tolerance, frame=frame)
+    said = [*cautions.of(result, several=asked(gold).several), *hints]
     return run, rows, {**result, "warnings": said, "notes": cautions.notes(result)}
 
 
