@@ -108,8 +108,21 @@ def parted(find: Callable[[Path], Iterable[Path]]) -> Callable[[T], T]:
     return mark
 
 
+def divided(splits: Callable[[Path], list[str]]) -> Callable[[T], T]:
+    """Decorates a gold set that takes `split`: what `splits` lists at a path can be asked for as NAME:PATH:SPLIT."""
+
+    def mark(gold: T) -> T:
+        setattr(gold, "splits", splits)  # noqa: B010 - functions declare no attributes
+        return gold
+
+    return mark
+
+
 class GoldSet(Protocol):
-    """Reads an evaluation set: a path in, questions with their answers out. It stands in the room of the sources."""
+    """Reads an evaluation set: a path in, questions with their answers out. It stands in the room of the sources.
+
+    A set with splits takes one by the keyword `split`: see `divided`.
+    """
 
     __name__: str
 

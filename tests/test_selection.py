@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cuadata import image, registry, schema
 from cuadata.building.shards import Writer
-from cuadata.errors import DataError
+from cuadata.errors import CallError, DataError
 from cuadata.rows import Candidate, Grounding, Target
 from cuadata.scores import difficulty, evaluation, selection
 from cuadata.scores.difficulty import Rollouts
@@ -47,10 +47,10 @@ def row(number: int, png: bytes, *, relation: str | None = None, above: bool = T
     )
 
 
-def written(folder: Path, rows: Sequence[Grounding]) -> Path:
-    """A dataset with these rows in its training split."""
-    (folder / "grounding").mkdir(parents=True)
-    with Writer(schema.arrow_schema(Grounding), folder / "grounding", "train") as writer:
+def written(folder: Path, rows: Sequence[Grounding], split: str = "train") -> Path:
+    """A dataset with these rows in one split."""
+    (folder / "grounding").mkdir(parents=True, exist_ok=True)
+    with Writer(schema.arrow_schema(Grounding), folder / "grounding", split) as writer:
         for one in rows:
             writer.add(schema.to_row(one))
         writer.close()
@@ -87,6 +87,85 @@ def test_rows_of_a_dataset_are_a_gold_set_in_the_family_s_frame(made: Path, tmp_
     assert [r.taxonomy for r in rows] == [True, False, False, False]
     one = made / "grounding" / "train-00000-of-00001.parquet"
     assert evaluation.answers(path, f"dataset:{one}", "qwen3vl")[2]["accuracy"] == result["accuracy"]
+
+
+def test_one_split_of_a_dataset_is_a_gold_set(made: Path, png: bytes, tmp_path: Path) -> None:
+    written(made, [row(4, png), row(5, png)], split="test")
+    path = answers(tmp_path / "p.jsonl", [[MISS]] * 4 + [[HIT]] * 2)
+    _, rows, whole = evaluation.answers(path, f"dataset:{made}", "qwen3vl")
+    assert len(rows) == 6
+    assert any("splits test, train are scored together" in words for words in whole["warnings"])
+    for name in ("test", "grounding/test", "split=test"):
+        run, rows, result = evaluation.answers(path, f"dataset:{made}:{name}", "qwen3vl")
+        assert ([r.id for r in rows], result["accuracy"], result["unknown"]) == (["t4/0", "t5/0"], 1, 4)
+        assert run.what == f"dataset:{name.removeprefix('split=')}"
+        assert not any("scored together" in words for words in result["warnings"])
+    _, golds = evaluation.gold_set(f"dataset:{made}:train")
+    assert len(golds) == 4
+    odd = written(tmp_path / "with:test", [row(0, png)])
+    assert len(evaluation.gold_set(f"dataset:{odd}")[1]) == 1, "a path that is there is a path"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dataset:{}:dev", "has no split 'dev'; there are: train"),
+        ("dataset:{}:", "names none"),
+        ("dataset:{}:actions/train", "no actions config"),
+        ("gui_perturbed:{}:test", "gui_perturbed has none"),
+        ("dataset:{}/grounding/train-00000-of-00001.parquet:test", "one file, which has no splits"),
+        ("dataset:nowhere:test", "nothing at nowhere"),
+    ],
+)
+def test_a_split_that_there_is_not_is_refused(made: Path, text: str, words: str) -> None:
+    with pytest.raises((CallError, DataError), match=words):
+        evaluation.gold_set(text.format(made))
+
+
+GIVE_UP = (
+    """<tool_call>{"name": "computer_use", "arguments": {"action": "terminate", "status": "failure"}}</tool_call>"""
+)
+
+
+def test_where_nothing_is_meant_to_say_so_is_right_and_a_click_wrong(png: bytes, tmp_path: Path) -> None:
+    nothing = [
+        replace(row(n, png, relation="above"), target=None, action=Action(type="infeasible", text="removed"))
+        for n in range(4)
+    ]
+    made = written(tmp_path / "made", [*nothing, row(4, png), row(5, png)])
+    path = answers(tmp_path / "p.jsonl", [[GIVE_UP], [HIT], ["I do not see it."], [GIVE_UP], [HIT], [GIVE_UP]])
+    _, rows, result = evaluation.answers(path, f"dataset:{made}", "qwen3vl")
+    assert [r.success for r in rows] == [True, False, False, True, True, False]
+    assert (result["unknown"], result["n"], result["no_point"], result["parse_failures"]) == (0, 6, 1, 1)
+    assert {k: (v["n"], v["accuracy"]) for k, v in result["by_feasible"].items()} == {
+        "feasible": (2, 0.5),
+        "infeasible": (4, 0.5),
+    }
+    assert result["by_size"]["no target"]["n"] == 4
+    assert result["trivial"]["oracle"]["accuracy"] == 1
+    assert result["trivial"]["nothing"]["accuracy"] == 0
+    assert [r.miss for r in rows] == [None] * 6, "no place is the right one, so no miss has a side"
+    told = selection.select(path, evaluation.gold_set(f"dataset:{made}")[1], "qwen3vl", selection.Limits())
+    assert [c.hits for c in told] == [1, 0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "right"), [([GIVE_UP, GIVE_UP, HIT], True), ([GIVE_UP, HIT, HIT], False), ([GIVE_UP, "hm", "hm"], True)]
+)
+def test_samples_vote_that_there_is_nothing(png: bytes, tmp_path: Path, texts: list[str], right: bool) -> None:
+    nothing = replace(row(0, png), target=None, action=Action(type="infeasible"))
+    made = written(tmp_path / "made", [nothing, row(1, png)])
+    path = answers(tmp_path / "p.jsonl", [texts, texts])
+    _, rows, _ = evaluation.answers(path, f"dataset:{made}", "qwen3vl", vote=3)
+    assert [r.success for r in rows] == [right, not right and HIT in texts]
+
+
+def test_a_format_that_cannot_say_it_is_named(png: bytes, tmp_path: Path) -> None:
+    nothing = replace(row(0, png), target=None, action=Action(type="infeasible"))
+    made = written(tmp_path / "made", [nothing, row(1, png)])
+    path = answers(tmp_path / "p.jsonl", [["(60, 55)"], ["(60, 55)"]])
+    _, _, result = evaluation.answers(path, f"dataset:{made}", "gta1")
+    assert any("'gta1' has no word for infeasible, so 1 questions" in words for words in result["warnings"])
 
 
 def test_a_folder_without_rows_is_no_gold_set(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from cuadata.scores.predictions import Matched
@@ -11,8 +11,11 @@ from cuadata.scores.predictions import Matched
 _NAMED: Final = 5
 
 
-def of(result: Mapping[str, Any], *, several: Sequence[str] = ()) -> list[str]:
-    """The sentences that belong to a summary of logged answers; `several` are splits that were read together."""
+def of(result: Mapping[str, Any], *, several: Sequence[str] = (), says: Collection[str] | None = None) -> list[str]:
+    """The sentences that belong to a summary of logged answers.
+
+    `several` are splits that were read together; `says` is what the format has words for, None where that is not known.
+    """
     unknown = result["unknown"]
     return [
         *_unanswered(result),
@@ -22,12 +25,9 @@ def of(result: Mapping[str, Any], *, several: Sequence[str] = ()) -> list[str]:
             for name, held in result[table].items()
             if held["unanswered"] == held["questions"]
         ),
+        *(_unsayable(result) if says is not None and "infeasible" not in says else []),
         *([f"{unknown} lines name no question of the set, and are scored nowhere"] if unknown else []),
-        *(
-            [f"the splits {', '.join(several)} are scored together, training rows among them; PATH:SPLIT takes one"]
-            if several
-            else []
-        ),
+        *([f"the splits {', '.join(several)} are scored together; NAME:PATH:SPLIT takes one"] if several else []),
     ]
 
 
@@ -42,6 +42,17 @@ def _unanswered(result: Mapping[str, Any]) -> list[str]:
     return [
         f"{first}counted as wrong the accuracy is {whole}, not {rate(result['accuracy'], result['interval'])}",
         *([f"{left} items with such a question are left out of the strict pairs"] if left else []),
+    ]
+
+
+def _unsayable(result: Mapping[str, Any]) -> list[str]:
+    """Questions that nobody can answer right in this format."""
+    held = result["by_feasible"].get("infeasible")
+    if held is None:
+        return []
+    return [
+        f"'{result['format']}' has no word for infeasible, so {held['questions']} questions that nothing answers cannot be "
+        "answered right; `by_feasible` holds both apart"
     ]
 
 

@@ -130,7 +130,8 @@ def answers(
     )
     result = {**described(run), **grounding.summary(matched, scored, tolerance=tolerance, wrong=wrong)}
     hints = misread.hints(matched.answered, scored, format, tolerance=tolerance, frame=frame)
-    said = [*cautions.of(result, several=asked(gold).several), *hints]
+    says = getattr(reader, "says", None)
+    said = [*cautions.of(result, several=asked(gold).several, says=says), *hints]
     return run, rows, {**result, "warnings": said, "notes": cautions.notes(result)}
 
 
