@@ -240,11 +240,45 @@ READ: list[tuple[str, str, Action]] = [
     ("openai", ('{"type": "computer_call", "action": {"type": "drag", "path": [{"x": 1, "y": 2}, {"x": 9, "y": 9}, '
      '{"x": 3, "y": 4}]}}'), Action(type="drag", point=Point(1, 2), end=Point(3, 4))),
     ("openai", '{"type": "click", "button": "back", "x": 1, "y": 2}', Action(type="back")),
+    # The tool's own words without its wrapping: calls on lines of their own that end the answer.
+    *[(name, text, CLICK) for name in ("qwen25vl", "qwen3vl", "evocua", "claude", "openai", "json", "gta1") for text in (
+        "left_click(512, 384)", "I open it.\nleft_click(512, 384)", "```python\nclick(512, 384)\n```",
+        "**Action:** left_click(coordinate=[512, 384])", "`left_click(x=512, y=384)`", "left_click([512, 384])  # open it")],
+    *[(name, text, Action(type=kind, point=Point(512, 384))) for name in ("qwen25vl", "claude", "openai", "json")
+      for kind, text in (("double_click", "double_click(512, 384)"), ("right_click", "right_click(512, 384)"),
+                         ("hover", "mouse_move(512, 384)"), ("double_click", "Action: triple_click(512, 384)"))],
+    ("qwen25vl", "type('click(3, 4)')", Action(type="type", text="click(3, 4)")),
+    ("qwen25vl", "type(512, 384, 'a')", Action(type="type", text="a", point=Point(512, 384))),
+    ("uitars", "Action: type(512, 384, 'a')", Action(type="type", text="a")),
+    ("qwen25vl", "key('ctrl+c')", Action(type="press", keys=("Control", "c"))),
+    ("claude", "key('ctrl', 'c')", Action(type="press", keys=("Control", "c"))),
+    ("openai", "keypress(['CTRL', 'C'])", Action(type="press", keys=("Control", "c"))),
+    ("qwen25vl", "scroll(-300)", Action(type="scroll", scroll_x=0.0, scroll_y=300.0, scroll_unit="px")),
+    ("qwen25vl", "scroll(5, 6, -300)",
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=300.0, scroll_unit="px")),
+    ("qwen3vl", "hscroll(5)", Action(type="scroll", scroll_x=5.0, scroll_y=0.0, scroll_unit="px")),
+    ("claude", "scroll([5, 6], 'down', 3)",
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=3.0, scroll_unit="click")),
+    ("claude", "scroll(5, 6, 'down')",
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=5.0, scroll_unit="click")),
+    ("uitars", "Action: scroll(5, 6, 'down')", Action(type="scroll", scroll_x=0.0, scroll_y=5.0, scroll_unit="click")),
+    ("aguvis", "pyautogui.scroll(-3, 5, 6)",
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=3.0, scroll_unit="click")),
+    ("openai", "scroll(5, 6, 0, 300)",
+     Action(type="scroll", point=Point(5, 6), scroll_x=0.0, scroll_y=300.0, scroll_unit="px")),
+    ("qwen25vl", "wait(2)", Action(type="wait", seconds=2.0)),
+    ("qwen25vl", "terminate('failure')", Action(type="infeasible")),
+    ("aguvis", "computer.terminate('failure')", Action(type="infeasible")),
+    ("qwen3vl", "terminate('success')", Action(type="done")),
+    ("qwen3vl", "answer('failure')", Action(type="done", text="failure")),
+    ("qwen25vl", "mouse_move(1, 2)\nleft_click_drag(3, 4)", Action(type="drag", point=Point(1, 2), end=Point(3, 4))),
+    ("claude", "left_click_drag([1, 2], [3, 4])", Action(type="drag", point=Point(1, 2), end=Point(3, 4))),
     ("json", 'Sure! {"action": "click", "x": 512, "y": 384}', CLICK),
     ("json", '{"type": "click", "point": {"x": 512, "y": 384}}', CLICK),
     ("json", '{"click": {"x": 512, "y": 384}}', CLICK),
     # By id.
     ("axtree", "click(18)", Action(type="click", element=18, point=Point(20, 20))),
+    ("qwen35", "I will check it.\nclick(18)", Action(type="click", element=18, point=Point(20, 20))),
     ("axtree", "I will check it.\nclick('18')", Action(type="click", element=18, point=Point(20, 20))),
     ("axtree", "click([18])", Action(type="click", element=18, point=Point(20, 20))),
     ("axtree", '<tool_call>{"name": "click", "arguments": {"target": 18}}</tool_call>',
@@ -268,6 +302,16 @@ def test_what_models_say(name: str, text: str, action: Action) -> None:
 
 
 REFUSED: list[tuple[str, str, FailureKind]] = [
+    # Calls that prose mentions are none.
+    *[(name, text, "no_action") for name in ("qwen25vl", "qwen3vl", "claude", "openai", "json", "qwen35") for text in (
+        "I could click(3, 4) here.", "click(3, 4) would be wrong", "Do not left_click(3, 4)", "see click(3, 4)",
+        "left_click(3, 4)\nThis is not what I want.", "print(left_click(3, 4))", "left_click(683, 32",
+        "The function\nclick(3, 4)\nmoves the pointer.", "foo(3, 4)")],
+    ("qwen25vl", "left_click(1200, 3)", "coordinates_out_of_range"),
+    ("qwen25vl", "middle_click(3, 4)", "unsupported_action"),
+    ("qwen25vl", "scroll(5, 6)", "missing_argument"),
+    ("claude", "scroll(300)", "missing_argument"),
+    ("qwen25vl", "left_click(foo(1))", "broken"),
     ("qwen25vl", "The page has no such link, see (3, 4).", "no_action"),
     ("qwen25vl", "", "no_action"),
     ("qwen25vl", '<tool_call>{"name": "computer_use", "arguments": {"action": "left_click", "coordinate": [512, 38', "broken"),
@@ -404,6 +448,17 @@ def test_long_nonsense_takes_no_longer_than_it_should(text: str) -> None:
     """Runaway generation is read in time that grows with its length, not with its square."""
     began = time.process_time()
     for name in ("gta1", "qwen25vl", "uitars", "aguvis", "axtree", "json", "qwen35"):
+        with pytest.raises(ParseFailure):
+            formats[name].read_all(text, PAGE)
+    assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    "text", ["click(1, 2)\n" * 10_000 + "x)", "click(')\n" * 10_000, "Action: " * 10_000 + "click(1)"]
+)
+def test_lines_that_only_look_like_calls_take_no_longer_than_they_should(text: str) -> None:
+    began = time.process_time()
+    for name in ("qwen25vl", "claude", "openai", "json"):
         with pytest.raises(ParseFailure):
             formats[name].read_all(text, PAGE)
     assert time.process_time() - began < 10

@@ -49,6 +49,7 @@ class ComputerUse(ModelFormat):
     resolution: ClassVar[Size | None] = None
     #: What stands before the tools in the system text.
     persona: ClassVar[str] = "You are a helpful assistant."
+    scroll_argument: ClassVar[str] = "pixels"
     #: Actions of the tool beyond those that `write` uses.
     extra: ClassVar[tuple[str, ...]] = ("middle_click",)
 

@@ -37,6 +37,7 @@ class Json(ModelFormat):
     says = frozenset(get_args(ActionType))
     habits = Habits(where="either")
     holds_keys = True
+    scroll_argument = "scroll_y"
 
     def system_text(self, prompt: Prompt) -> str:
         grid = self.grid(prompt.view)

@@ -33,6 +33,7 @@ class OpenAI(ModelFormat):
     )
     habits = Habits(wait=2.0)
     holds_keys = True
+    scroll_argument = "scroll_y"
 
     def system_text(self, prompt: Prompt) -> str:
         return (

@@ -50,10 +50,8 @@ def _unsayable(result: Mapping[str, Any]) -> list[str]:
     held = result["by_feasible"].get("infeasible")
     if held is None:
         return []
-    return [
-        f"'{result['format']}' has no word for infeasible, so {held['questions']} questions that nothing answers cannot be "
-        "answered right; `by_feasible` holds both apart"
-    ]
+    told = f"'{result['format']}' has no word for infeasible, so {held['questions']} questions that nothing answers"
+    return [f"{told} cannot be answered right; `by_feasible` holds both apart"]
 
 
 def notes(result: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
 from cuadata.contracts import ParseFailure
@@ -66,6 +66,8 @@ _UNSUPPORTED: Final = frozenset(
 )
 #: Arguments that make another act of a click.
 _HOW_CLICKED: Final = frozenset({"button", "clicks", "num_clicks"})
+#: Words whose first value, without a name, is how the task ended.
+STATUS_FIRST: Final = frozenset({"terminate"})
 _FAILED: Final = frozenset({"failure", "fail", "failed", "false", "infeasible", "impossible"})
 
 if unnamed := set(get_args(ActionType)) - set(_WORDS):  # a new action type has to be given its words here
@@ -99,16 +101,24 @@ def named(word: str) -> ActionType | None:
     return _TYPES.get(word)
 
 
-def kind_of(word: str, arguments: Mapping[str, Any]) -> ActionType:
+def kind_of(word: str, arguments: Mapping[str, Any], positional: Sequence[Any] = ()) -> ActionType:
     """The action type that a word means with its arguments. ParseFailure for a word of none."""
     if word in _UNSUPPORTED:
         raise ParseFailure(f"'{word}' is a call that no action of the project means", kind="unsupported_action")
     kind = _TYPES.get(word)
     if kind is None:
         raise ParseFailure(f"'{word}' is no action" if word else "a call names no action", kind="unknown_action")
-    if kind == "done" and str(arguments.get("status", arguments.get("success", ""))).lower() in _FAILED:
+    if kind == "done" and _status(word, arguments, positional) in _FAILED:
         return "infeasible"
     return _clicked(arguments) if kind == "click" else kind
+
+
+def _status(word: str, arguments: Mapping[str, Any], positional: Sequence[Any]) -> str:
+    """How a task is said to have ended; an answer's text is no status, whatever it says."""
+    given = arguments.get("status", arguments.get("success"))
+    if given is None and word in STATUS_FIRST and positional:
+        given = positional[0]
+    return str(given).lower()
 
 
 def _clicked(arguments: Mapping[str, Any]) -> ActionType:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from cuadata.contracts import ParseFailure, View
 from cuadata.speaking import keys as key_names
 from cuadata.speaking import pointing
-from cuadata.speaking.call_words import kind_of, named, word_of
+from cuadata.speaking.call_words import STATUS_FIRST, kind_of, named, word_of
 from cuadata.speaking.grid import Grid, finite
 from cuadata.speaking.parsing import Call
 from cuadata.speaking.pointing import Numbers
@@ -64,7 +64,9 @@ class _Reading:
         """The text argument; None where there is none."""
         found = next((self.arguments[k] for k in _TEXTS if self.arguments.get(k) is not None), None)
         if found is None and self.positional:  # write(text, interval), but type(id, text)
-            found = self.positional[0 if self.habits.where == "point" else -1]
+            # A place before the text, type(683, 324, 'a'), is no text.
+            texts = [value for value in self.positional if isinstance(value, str)] or self.positional
+            found = texts[0] if self.habits.where == "point" else self.positional[-1]
         return str(found) if found is not None else None
 
     def number(self, *names: str) -> float | None:
@@ -90,7 +92,7 @@ def actions_of(calls: Iterable[Call], grid: Grid, view: View, habits: Habits = H
         if held is not None and not _at_pointer(reading):
             yield held
             reading = replace(reading, pointer=None)
-        kind = kind_of(word, call.arguments)
+        kind = kind_of(word, call.arguments, call.positional)
         action = _READERS.get(kind, _plain)(kind, reading)
         held = action if kind == "hover" else None
         if held is None:
@@ -302,6 +304,8 @@ def _wait(kind: ActionType, reading: _Reading) -> Action:
 
 def _plain(kind: ActionType, reading: _Reading) -> Action:
     """Actions that need no place: done, infeasible and reason with their text, back, forward, reload."""
+    if reading.word in STATUS_FIRST:
+        reading = reading.without(keep=0)
     return Action(type=kind, text=(reading.text() or None) if kind in ("done", "infeasible", "reason") else None)
 
 

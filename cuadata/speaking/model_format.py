@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from cuadata.contracts import Message, ParseFailure, Prompt, View
 from cuadata.geometry import Frame
+from cuadata.speaking import bare_calls, interpret, pointing, prompts
 from cuadata.speaking import grid as grids
-from cuadata.speaking import interpret, pointing, prompts
 from cuadata.speaking.grid import Grid
 from cuadata.speaking.interpret import Habits
 from cuadata.speaking.parsing import Call
@@ -28,6 +28,8 @@ class ModelFormat:
     habits: ClassVar[Habits] = Habits()
     #: Whether it can say that keys are held during a pointer action.
     holds_keys: ClassVar[bool] = False
+    #: The argument that the only number of a scroll is, where it names no way; empty where that says nothing.
+    scroll_argument: ClassVar[str] = ""
     #: Whether it lists the page's elements in the prompt.
     lists_elements: ClassVar[bool] = False
 
@@ -71,7 +73,16 @@ class ModelFormat:
 
     def actions(self, text: str, view: View) -> Iterator[Action]:
         """The actions of a text, one at a time; ParseFailure when the turn comes to one that cannot be read."""
-        return interpret.actions_of(self.calls(pointing.said(text)), self.grid(view), view, self.habits)
+        return interpret.actions_of(self._called(pointing.said(text)), self.grid(view), view, self.habits)
+
+    def _called(self, text: str) -> Iterator[Call]:
+        """The calls of a text in the family's own grammar; where there are none, those of its tool without the wrapping."""
+        called = False
+        for call in self.calls(text):
+            called = True
+            yield call
+        if not called:
+            yield from bare_calls.calls(text, scroll=self.scroll_argument)
 
     def calls(self, text: str) -> Iterator[Call]:
         """The calls that a text makes, in order."""

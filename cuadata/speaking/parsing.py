@@ -165,7 +165,7 @@ def python_calls(text: str, is_call: Callable[[str], bool] = lambda name: True) 
     while match := _START.search(text, place):
         place = match.end()
         if is_call(match[1]):
-            end = _closing(text, place)
+            end = closing(text, place)
             yield _parsed(match[1], text[place:end], text, place)
             place = max(end, place)
 
@@ -173,7 +173,7 @@ def python_calls(text: str, is_call: Callable[[str], bool] = lambda name: True) 
 _TOKEN = re.compile(r"""\\.|["'()\[\]{}]""", re.DOTALL)
 
 
-def _closing(text: str, place: int) -> int:
+def closing(text: str, place: int) -> int:
     """Where the bracket opened before `place` closes, quotes and escapes heeded; the end of the text where it does not."""
     depth, quote = 1, ""
     for token in _TOKEN.finditer(text, place):

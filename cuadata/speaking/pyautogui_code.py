@@ -40,6 +40,10 @@ def calls(text: str) -> Iterator[Call]:
 def _each(call: Call) -> Iterator[Call]:
     """A press of several keys or several times is as many presses; a chord is one."""
     word = squeezed(call.name)
+    if named(word) == "scroll" and len(call.positional) == 3:  # scroll(clicks, x, y)
+        clicks, x, y = call.positional
+        yield Call(call.name, {"clicks": clicks, "x": x, "y": y, **call.arguments})
+        return
     if word != "press" or named(word) is None:
         yield call
         return

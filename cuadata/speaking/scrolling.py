@@ -38,7 +38,8 @@ def amounts(
         way = next((p.lower() for p in positional if isinstance(p, str) and p.lower() in _WAYS), "")
     if way in _WAYS:
         amount = number("scroll_amount", "amount", "clicks", "magnitude", "pixels", "distance")
-        amount = numbers[-1] if amount is None and numbers else amount
+        if amount is None and numbers and len(numbers) != 2:  # two are the place: scroll(683, 324, 'down')
+            amount = numbers[-1]
         used = _unit(unit or ("px" if "pixels" in arguments or "distance" in arguments else "click"))
         size = abs(unsaid if amount is None else amount)
         return _WAYS[way][0] * size, _WAYS[way][1] * size, used
