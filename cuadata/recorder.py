@@ -16,7 +16,7 @@ from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from cuadata import browser, recording
-from cuadata.contracts import Policy, Prompt, View
+from cuadata.contracts import Policy
 from cuadata.errors import CallError
 from cuadata.types import Action, Element, Observation, Outcome, Point, Size, Step, Task
 
@@ -156,17 +156,15 @@ def record(
 
 def follow(recorder: Recorder, policy: Policy, instruction: str, task: Task | None, max_steps: int) -> Outcome:
     """Let a policy act until it is done; the outcome says why it ended, and success where the task can tell."""
-    from cuadata import text
     from cuadata.episodes import terms
+    from cuadata.speaking import prompts
+    from cuadata.split import history_lines
 
     policy.reset(task or Task(id="", family="", seed=0, instruction=instruction, url=recorder.page.url), 0)
     for _ in range(max_steps):
         seen = recorder.observe()
-        history = tuple(text.describe(s.action, s.target) for s in recorder.steps[-5:])
-        shot = seen.screenshot
-        size = Size(shot.width, shot.height) if shot else seen.viewport
-        view = View(image=size, viewport=seen.viewport, elements=seen.elements)
-        choice = policy.act(seen, Prompt(instruction=instruction, view=view, image=shot, history=history))
+        prompt = prompts.of_observation(seen, instruction, history=history_lines(recorder.steps))
+        choice = policy.act(seen, prompt)
         if choice.action is None:
             recorder.fail(
                 Action(type="wait", seconds=0.0), f"action_failed: {choice.failure or 'the answer holds no action'}"

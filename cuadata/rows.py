@@ -68,7 +68,9 @@ class Example:
     references: Annotated[tuple[Target, ...], "elements that the instruction refers to"] = ()
     relation: Annotated[str | None, "spatial relation of target and references"] = None
     phase: Annotated[Phase | None, "dismiss, reason, act or enter"] = None
-    history: Annotated[tuple[str, ...], "the last actions as text, oldest first, at most 5"] = ()
+    history: Annotated[
+        tuple[str, ...], "the last actions as text, oldest first, at most 5, and what was thought since"
+    ] = ()
     context: Annotated[tuple[ContextLine, ...], "lines that an adapter injects, and nothing else"] = ()
     elements: Annotated[
         tuple[Listed, ...], "the page as models that read it are told of it; empty unless the build was asked for it"

@@ -12,6 +12,7 @@ from cuadata.types import Action, Element, Point
 #: Names and typed text are cut to this many characters.
 LONGEST = 80
 _VERBS = {"click": "click", "double_click": "double-click", "right_click": "right-click", "hover": "hover over"}
+_THOUGHT = "think: "
 _UNITS = {"px": "px", "line": "lines", "click": "clicks"}
 
 
@@ -32,6 +33,11 @@ def describe(action: Action, target: Element | Target | None = None) -> str:
         words = _plain(action)
     held = f" holding {'+'.join(action.modifiers)}" if action.modifiers else ""
     return " ".join(f"{words}{held}".split())
+
+
+def tells_a_thought(line: str) -> bool:
+    """Whether a line of history tells a thought and not an action."""
+    return line.startswith(_THOUGHT)
 
 
 def no_effect_line(action: Action, target: Element | Target | None = None, *, tries: int = 1) -> str:
@@ -103,7 +109,7 @@ def _plain(action: Action) -> str:
         "wait": "wait" if action.seconds is None else f"wait {action.seconds:g} s",
         "switch_page": "switch page" if action.page is None else f"switch to page {action.page}",
         "dialog": ("accept" if action.accept else "dismiss") + f" the dialog{said}",
-        "reason": f"think{said}",
+        "reason": f"{_THOUGHT}{quote(action.text)}" if action.text else "think",
         "done": f"done{said}",
         "infeasible": f"infeasible{said}",
     }

@@ -24,7 +24,7 @@ from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating
 from cuadata.rows import Example, Grounding
-from cuadata.types import Effect, Trajectory
+from cuadata.types import Effect, Point, Trajectory
 
 ROOT = Path(__file__).resolve().parent.parent
 COLOURS = ("#802020", "#208020", "#202080", "#707000")
@@ -68,7 +68,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twelve checkouts; every third has a click on a covered button, every fourth one without effect."""
     folder = tmp_path_factory.mktemp("in") / "recordings"
     for number in range(12):
-        trajectory = made.checkout(f"checkout-{number:02d}", seed=number)
+        trajectory = made.checkout(f"checkout-{number:02d}", seed=number, thoughts=(None, None, "express first"))
         steps = list(trajectory.steps)
         if number % 3 == 0:
             steps[4] = with_target(steps[4], hit=0.0, point=None, seen=0.0)
@@ -94,8 +94,8 @@ def built(recordings: Path, tmp_path_factory: pytest.TempPathFactory) -> build.R
 def test_every_step_is_kept_or_rejected_with_a_reason(built: build.Report) -> None:
     counts = built.manifest["counts"]
     assert counts["trajectories"] == 12
-    assert counts["steps"] == 12 * 6  # five actions and the one reason
-    assert built.examples + sum(built.rejected.values()) == counts["steps"]
+    assert counts["steps"] == 12 * 5
+    assert built.examples + sum(built.rejected.values()) == 12 * 6  # five actions and the one reason
     assert built.rejected == {"target_occluded": 4, "no_effect": 3}
     rows = list(dataset.open_rows(built.out, "rejected"))
     assert len(rows) == sum(built.rejected.values())
@@ -104,6 +104,23 @@ def test_every_step_is_kept_or_rejected_with_a_reason(built: build.Report) -> No
         assert row["place"].startswith("recordings/checkout-") and "step" in row["place"]
         assert image.from_bytes(row["thumbnail"]["bytes"], phash=False).width == 320
         assert row["viewport_width"] == 640 and row["action"]["type"] == "click"
+
+
+def test_prompts_with_several_answers_are_counted(built: build.Report, tmp_path: Path) -> None:
+    asked = built.manifest["counts"]["asked"]
+    assert asked == {"prompts": built.examples, "several_answers": 0, "rows": 0}
+    assert "several answers" not in (built.out / "README.md").read_text()
+    folder = tmp_path / "recordings"
+    one = made.checkout("one")
+    other = replace(one.steps[0], action=one.steps[1].action, target=one.steps[1].target)
+    nearby = replace(one.steps[0], action=replace(one.steps[0].action, point=Point(501, 321)))
+    for name, first in (("one", one.steps[0]), ("other", other), ("nearby", nearby)):
+        made.save(replace(one, id=name, steps=(first, *one.steps[1:])), folder)
+    report = build.build([("recordings", folder)], tmp_path / "set", workers=1, gates=[])
+    asked = report.manifest["counts"]["asked"]
+    # the first prompt is answered by two buttons, one of them at two places; the history of `other` differs from then on
+    assert asked["several_answers"] == 1 and asked["rows"] == 3
+    assert "1 of the 9 prompts of `actions`" in (report.out / "README.md").read_text()
 
 
 def test_rows_keep_their_pictures_and_their_truth(built: build.Report, recordings: Path) -> None:
@@ -185,7 +202,7 @@ def test_exact_duplicates_under_other_bytes_are_kept_once(tmp_path: Path) -> Non
     made.save(first, folder)
     made.save(replace(repainted(first, mode="RGBA", level=1), id="b"), folder)
     report = build.build([("recordings", folder)], tmp_path / "set", workers=1)
-    assert report.rejected == {"duplicate": 6}
+    assert report.rejected == {"duplicate": 5}
     rows = list(dataset.open_rows(report.out, "rejected"))
     assert {row["trajectory_id"] for row in rows} == {"b"}
     assert json.loads(rows[0]["evidence"]) == {"first": "a/0"}

@@ -226,6 +226,17 @@ def test_prompts_hold_what_they_are_given_and_nothing_else(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_thought_is_told_to_families_that_can_say_one(name: str) -> None:
+    form = formats[name]
+    asked = _text(form.prompt(_prompt(PICTURE)))
+    told = _text(form.prompt(_prompt(PICTURE, history=("think: 'the banner first'",))))
+    if "reason" in form.says:  # type: ignore[attr-defined]
+        assert told.count("- think: 'the banner first'") == 1
+    else:
+        assert told == asked
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_prompts_have_as_many_marks_as_pictures(name: str) -> None:
     messages = formats[name].prompt(_prompt(PICTURE))
     text_alone = all(isinstance(message["content"], str) for message in messages)

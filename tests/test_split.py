@@ -266,17 +266,39 @@ def test_there_is_one_reason_where_the_last_dismissal_gives_way() -> None:
     assert [row.phase for row in rows] == ["dismiss", "dismiss", "reason", "act", "enter", "enter"]
     reason, act = rows[2], rows[3]
     assert (reason.action.type, reason.action.text, reason.target) == ("reason", "express first", None)
-    assert reason.image == act.image and reason.history == act.history and reason.step_index == act.step_index
+    assert reason.image == act.image and reason.step_index == act.step_index
+    assert act.history == (*reason.history, "think: 'express first'")  # one picture, and still two prompts
+    assert not any("think" in line for line in rows[4].history)
     assert len({row.id for row in rows}) == len(rows)
-    (silent,) = reasons(checkout())
-    assert silent.action.text is None
+
+
+@pytest.mark.parametrize("thought", [None, "", " \n"])
+def test_a_reason_without_words_is_no_row(thought: str | None) -> None:
+    assert reasons(checkout(thoughts=(None, None, thought))) == []
+    over, free = Page((*FORM, OFFER, CLOSE)), Page(FORM)
+    silent = Action(type="reason", text=thought)
+    made = play([over, free, free, free], [click(CLOSE), silent, click(SUBMIT)], task=bound(SUBMIT))
+    assert split.phases(made) == ("dismiss", None, "act")
+    assert [c.example.history for c in split.examples(made)] == [(), ("click button 'Close'",)]
+
+
+@pytest.mark.parametrize("history", [0, 1, 5])
+def test_no_prompt_of_a_trajectory_has_two_answers(history: int) -> None:
+    think = Action(type="reason", text="the banner first")
+    ticked = Page((NAME, TICKED, SUBMIT))
+    pages = [*[Page((*FORM, OFFER, CLOSE))] * 2, *[Page(FORM)] * 2, ticked, ticked]
+    recorded = play(pages, [think, click(CLOSE), think, click(EXPRESS), click(SUBMIT)], task=bound(EXPRESS, SUBMIT))
+    for made in (recorded, checkout(), checkout(thoughts=(None, None, "express first")), checkout(thoughts=("go",))):
+        rows = [c.example for c in split.examples(made, history=history)]
+        assert len({(row.image.sha256, row.instruction, row.history) for row in rows}) == len(rows)
 
 
 def test_a_pop_up_in_the_middle_moves_the_reason() -> None:
     over, free = Page((*FORM, OFFER, CLOSE)), Page(FORM)
     ticked, ticked_over = Page((NAME, TICKED, SUBMIT)), Page((NAME, TICKED, SUBMIT, COOKIES, ACCEPT))
     pages = [over, free, ticked_over, ticked, ticked]
-    made = play(pages, [click(CLOSE), click(EXPRESS), click(ACCEPT), click(SUBMIT)], task=bound(EXPRESS, SUBMIT))
+    actions = [click(CLOSE), click(EXPRESS), click(ACCEPT), click(SUBMIT)]
+    made = play(pages, actions, task=bound(EXPRESS, SUBMIT), thoughts=(None, "first", None, "now"))
     (reason,) = reasons(made)
     assert reason.step_index == 3
 
@@ -298,7 +320,8 @@ def test_a_recorded_thought_at_the_boundary_is_the_reason() -> None:
     rows = [c.example for c in split.examples(made)]
     assert [row.phase for row in rows] == ["dismiss", "reason", "act"]
     assert [row.action.text for row in rows[1:2]] == ["now the form"]
-    assert rows[-1].history == ("click button 'Close'",)  # a thought is no action
+    assert rows[1].history == ("click button 'Close'", "think: 'and now'")
+    assert rows[2].history == (*rows[1].history, "think: 'now the form'")  # until the action that follows it
 
 
 def test_histories_are_the_last_five_actions_as_text() -> None:
@@ -318,7 +341,7 @@ def test_histories_are_the_last_five_actions_as_text() -> None:
 def test_an_example_says_where_it_is_from() -> None:
     made = checkout(seed=250)
     rows = [c.example for c in split.examples(made)]
-    row = rows[3]
+    row = rows[2]
     assert (row.id, row.trajectory_id, row.step_index) == ("t0/2", "t0", 2)
     assert (row.site, row.template, row.seed_block) == ("shop.test", "checkout", "checkout/2")
     assert (row.image_width, row.viewport_width, row.device_pixel_ratio, row.effect) == (640, 640, 1.0, "local")

@@ -153,6 +153,7 @@ class _Trajectory:
         self.settings = cutter.job.settings
         self.store = packing.Store(cutter.journal)
         self.verdicts: dict[str, list[Verdict]] = {}
+        self.last: int | None = None  # the step that was judged last
 
     def entries(self) -> Iterator[Entry]:
         inputs_: list[tuple[int, str]] = []
@@ -196,7 +197,8 @@ class _Trajectory:
         example = candidate.example
         verdicts = gating.judge(candidate, self.settings.gates)
         self.verdicts[example.id] = verdicts
-        self.cutter.steps += 1
+        self.cutter.steps += example.step_index != self.last  # a reason shares its step with the action that follows it
+        self.last = example.step_index
         self.cutter.viewports.add(f"{example.viewport_width}x{example.viewport_height}@{example.device_pixel_ratio:g}")
         objection = self._against(example.id, "actions")
         config = "actions"

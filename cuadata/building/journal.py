@@ -10,6 +10,7 @@ from typing import Annotated
 
 import msgspec
 
+from cuadata.building.answers import Key
 from cuadata.rows import Verdict
 from cuadata.types import Image
 
@@ -29,6 +30,7 @@ class Entry:
     unique: Annotated[str | None, "what only the first row with these pixels may have"] = None
     verdict: Annotated[Verdict | None, "why it is rejected; None for kept rows"] = None
     also: Annotated[tuple[str, ...], "further objections, as `gate: reason`"] = ()
+    asked: Annotated[Key | None, "what a row of `actions` asks and answers"] = None
     row: Annotated[msgspec.Raw, "the row as JSON, its pictures described"]
 
 

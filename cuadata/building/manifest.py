@@ -94,6 +94,7 @@ def _counts(summaries: Sequence[Summary], plan: Plan) -> dict[str, Any]:
         "failed_trajectories": sum(held.failed for held in summaries),
         "steps": sum(held.steps for held in summaries),
         "kept": {config: dict(sorted(rows.items())) for config, rows in sorted(plan.kept.items())},
+        "asked": plan.asked,
         "mix": plan.mixed,
         "rejected": dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         "rejected_by_gate": [

@@ -10,6 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from cuadata import image, schema
+from cuadata.building import answers
 from cuadata.building.journal import Entry, Journal
 from cuadata.types import Image
 
@@ -74,6 +75,7 @@ def entry(config: str, row: Any, store: Store, *, keys: Sequence[str], place: st
         pictures=tuple(stored.values()),
         size=len(packed) + sum(map(store.size, shown.values())),
         place=place,
+        asked=answers.key(row) if config == "actions" else None,
         row=msgspec.Raw(packed),
         **about,
     )

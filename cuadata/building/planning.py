@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from cuadata.building import mixing, near, repeats, splits
+from cuadata.building.answers import Answers
 from cuadata.building.inputs import Part
 from cuadata.building.journal import Damage, Entry, Journal, Summary
 from cuadata.building.splits import Item, Splits
@@ -107,6 +108,7 @@ class Plan:
     rejected: Counter[tuple[str, str]] = field(default_factory=Counter)  # (gate, reason) -> rows
     splits: Splits | None = None
     leaks: dict[str, int] = field(default_factory=dict)
+    asked: dict[str, int] = field(default_factory=dict)  # prompts of `actions`, and those with several answers
     damage: list[Damage] = field(default_factory=list)
 
 
@@ -202,17 +204,21 @@ class Planner:
         open_shards = _Open(self.plan.shards, self.wanted.shard_bytes)
         groups = self._group_names(chosen)
         ids: dict[str, dict[str, list[str]]] = {}
+        asked = Answers()
         for place in self._placed(chosen):
             entry, config = place.entry, place.config
             pictured = config in ASIDE and self._counted(entry)
             size = 3_000 + pictured * _THUMBNAIL_BYTES if config in ASIDE else entry.size
             shard = open_shards.add(config, place, size, groups)
+            if config == "actions" and entry.asked is not None:
+                asked.add(entry.asked)
             if pictured:
                 shard.thumbnails.add(len(shard.rows) - 1)
             if place.first is not None:
                 shard.firsts[len(shard.rows) - 1] = place.first
             if config in self.wanted.mix:
                 ids.setdefault(place.split, {}).setdefault(config, []).append(entry.id)
+        self.plan.asked = asked.counts()
         if self.wanted.mix:
             self._mix(chosen, open_shards, groups, ids)
         self._number_shards()

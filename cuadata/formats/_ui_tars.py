@@ -49,7 +49,7 @@ class UITars(ModelFormat):
     def prompt(self, prompt: Prompt) -> list[Message]:
         """One user turn with the action space and the text, then the picture, as UI-TARS was trained."""
         system = self.system_text(prompt) if self.system is None else self.system
-        user = f"{system}\n\n## User Instruction\n{prompts.user_text(prompt)}"
+        user = f"{system}\n\n## User Instruction\n{prompts.user_text(prompt, thoughts='reason' in self.says)}"
         return prompts.messages(None, user, picture=prompt.image is not None, picture_last=True)
 
     def calls(self, text: str) -> Iterator[Call]:

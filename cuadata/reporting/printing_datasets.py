@@ -39,6 +39,9 @@ def build(summary: Mapping[str, Any]) -> None:
         counted = "task_failed" in summary["rejected"] or "rejected" not in summary["configs"]
         wise = "" if counted else "; what worked in them was kept, wise or not"
         say(f"trajectories that failed their task: {failed:,}{wise}")
+    if several := summary["asked"]["several_answers"]:
+        prompts, rows = summary["asked"]["prompts"], summary["asked"]["rows"]
+        say(f"prompts of actions with several answers: {several:,} of {prompts:,}, in {rows:,} rows")
     for name, wanted in summary["splits"]["wanted_rows"].items():
         got = summary["splits"]["rows"][name]
         if got != wanted:

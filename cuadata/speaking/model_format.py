@@ -42,7 +42,7 @@ class ModelFormat:
 
     def prompt(self, prompt: Prompt) -> list[Message]:
         """Chat messages; the picture stands as `{"type": "image"}` and is passed beside them."""
-        user = prompts.user_text(prompt, elements=self.lists_elements)
+        user = prompts.user_text(prompt, elements=self.lists_elements, thoughts="reason" in self.says)
         system = self.system_text(prompt) if self.system is None else self.system
         return prompts.messages(system, user, picture=prompt.image is not None)
 

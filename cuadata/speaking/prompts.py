@@ -9,6 +9,7 @@ from typing import Any, Final
 from cuadata.contracts import Format, Message, Prompt, View
 from cuadata.native_lists import with_lists
 from cuadata.rows import ContextLine, Example, Listed
+from cuadata.text import tells_a_thought
 from cuadata.types import Element, Observation, Size
 
 #: What stands before an injected line of each kind (`text.no_effect_line` is whole by itself). Formats add no other line.
@@ -17,12 +18,15 @@ HISTORY: Final = "Previous actions:"
 NO_HISTORY: Final = "Previous actions: none"
 
 
-def user_text(prompt: Prompt, *, elements: bool = False) -> str:
-    """The text of the user's turn; `elements` adds the page's elements, one a line, for families that call by id."""
+def user_text(prompt: Prompt, *, elements: bool = False, thoughts: bool = True) -> str:
+    """The text of the user's turn; `elements` adds the page's elements, one a line, for families that call by id.
+
+    `thoughts`: whether the family can say a thought by itself; one that cannot never has any in its history.
+    """
     parts = [f"Instruction: {prompt.instruction}"]
     if elements:
         parts.append("\n".join(["Page:", *map(element_line, prompt.view.elements)]))
-    history = [f"- {one_line(line)}" for line in prompt.history]
+    history = [f"- {one_line(line)}" for line in prompt.history if thoughts or not tells_a_thought(line)]
     parts.append("\n".join([HISTORY, *history]) if history else NO_HISTORY)
     if prompt.context:
         parts.append("\n".join(map(context_line, prompt.context)))

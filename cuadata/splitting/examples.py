@@ -11,6 +11,7 @@ from cuadata import text
 from cuadata.rows import Candidate, ContextLine, Example, Target
 from cuadata.splitting.phases import phases, reason_at
 from cuadata.splitting.recovery import WITHOUT_INPUT, happened, same_action
+from cuadata.splitting.thoughts import is_thought
 from cuadata.types import Action, Binding, Element, Image, Observation, Step, Task, Trajectory
 
 #: Stands for the picture that a step does not have; the gate screenshot_missing rejects every such example.
@@ -20,11 +21,12 @@ SEED_BLOCK: Final = 100
 
 
 def examples(trajectory: Trajectory, *, history: int = 5) -> Iterator[Candidate]:
-    """Every step as a candidate for the dataset, in order, and the one reason where the task begins.
+    """Every step as a candidate for the dataset, in order, and the one reason where the task begins, if it has words.
 
     Nothing is judged here: steps without a picture, failed ones and those that ride on an earlier picture come out too,
     for the gates to name. Left out are page switches that a page's opening or closing caused, which nobody did, and
-    recorded thoughts that are not the one reason. `history` is how many earlier actions are told, as text.
+    recorded thoughts that are not the one reason. `history` is how many earlier actions are told, as text; the action that
+    follows a thought on the same picture tells it besides, so that one prompt never has both answers.
     """
     steps = trajectory.steps
     found = phases(trajectory)
@@ -34,20 +36,30 @@ def examples(trajectory: Trajectory, *, history: int = 5) -> Iterator[Candidate]
             continue
         told = history_lines(steps[:i], history)
         if i == start and step.action.type != "reason":
-            yield candidate(trajectory, _thought(step), told, f"{step.index}/reason")
+            thought = _thought(step)
+            yield candidate(trajectory, thought, told, f"{step.index}/reason")
+            told = (*told, text.describe(thought.action))
         if found[i] is not None:
             yield candidate(trajectory, replace(step, phase=found[i]), told, str(step.index))
 
 
 def history_lines(steps: Sequence[Step], count: int = 5) -> tuple[str, ...]:
-    """The last actions as text, oldest first; thoughts, endings and page switches that nobody made are no actions."""
+    """The last `count` actions as text, oldest first, and behind them what was thought since the last one.
+
+    Thoughts, endings and page switches that nobody made are no actions. A thought belongs to the action that follows it:
+    it is told until then, whatever `count` is, and no longer.
+    """
     lines: list[str] = []
+    thoughts: list[str] = []
     for i in range(len(steps) - 1, -1, -1):
-        if len(lines) == count:
+        acted = steps[i].action.type not in WITHOUT_INPUT and not caused_switch(steps, i)
+        if acted and len(lines) == count:
             break
-        if steps[i].action.type not in WITHOUT_INPUT and not caused_switch(steps, i):
+        if acted:
             lines.append(text.describe(steps[i].action, steps[i].target))
-    return tuple(reversed(lines))
+        elif is_thought(steps[i]) and not lines:
+            thoughts.append(text.describe(steps[i].action))
+    return (*reversed(lines), *reversed(thoughts))
 
 
 def no_effect_lines(steps: Sequence[Step]) -> tuple[ContextLine, ...]:
@@ -102,7 +114,7 @@ def target_row(element: Element) -> Target:
 
 
 def _thought(step: Step) -> Step:
-    """The reason that shares this step's picture: what was thought before acting, None where nobody said."""
+    """The reason that shares this step's picture: what was thought before acting."""
     action = Action(type="reason", text=step.thought)
     return replace(
         step, action=action, target=None, after=None, phase="reason", effect=None, label=None, rewards=(), error=None

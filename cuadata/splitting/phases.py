@@ -1,7 +1,7 @@
 """Phases of a trajectory, found from evidence: what an input went to, what vanished, what was typed and sent.
 
-`dismiss` is an input to an overlay that is not the task's own; `reason` the one place where the last dismissal gives way
-to the task; `enter` typing and the key or click that submits it; `act` everything else.
+`dismiss` is an input to an overlay that is not the task's own; `reason` the one thought where the last dismissal gives way
+to the task, if anybody thought there; `enter` typing and the key or click that submits it; `act` everything else.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from urllib.parse import urldefrag
 from cuadata.splitting import overlays
 from cuadata.splitting.overlays import Key
 from cuadata.splitting.recovery import WITHOUT_INPUT, after_of
+from cuadata.splitting.thoughts import is_thought, said
 from cuadata.types import Element, Observation, Phase, Step, Trajectory
 
 _POINTER = frozenset({"click", "double_click", "right_click", "hover", "drag", "scroll"})
@@ -48,8 +49,9 @@ def phases(trajectory: Trajectory) -> tuple[Phase | None, ...]:
 def reason_at(steps: tuple[Step, ...], found: list[Phase | None] | tuple[Phase | None, ...]) -> int | None:
     """Where the trajectory's one reason stands: the position of the step whose picture it shares.
 
-    That is the first input of the task after the last dismissal that gives way to it, or a recorded thought just before.
-    Without a dismissal it is the first input of the task, if a thought was recorded there. None where there is neither.
+    That is a recorded thought between the last dismissal and the first input of the task after it, the last of several, or
+    that first input itself where its step says what was thought. None where nobody said anything: a reason without words
+    would put two answers to one prompt, and one of them would say nothing.
     """
     inputs = [i for i, step in enumerate(steps) if step.action.type not in WITHOUT_INPUT]
     ours = [i for i in inputs if found[i] in ("act", "enter")]
@@ -58,10 +60,10 @@ def reason_at(steps: tuple[Step, ...], found: list[Phase | None] | tuple[Phase |
     gave_way = [i for i in inputs if found[i] == "dismiss" and i < ours[-1]]
     start = next(i for i in ours if not gave_way or i > gave_way[-1])
     first = gave_way[-1] + 1 if gave_way else 0
-    thoughts = [i for i in range(first, start) if steps[i].action.type == "reason"]
+    thoughts = [i for i in range(first, start) if is_thought(steps[i])]
     if thoughts:
         return thoughts[-1]
-    return start if gave_way or steps[start].thought else None
+    return start if said(steps[start].thought) else None
 
 
 def _dismissed(trajectory: Trajectory) -> list[bool]:
