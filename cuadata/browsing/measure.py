@@ -21,6 +21,8 @@ class Measured:
 
     frame: Frame
     told: dict[str, Any]
+    #: Whether closed shadow roots were found in it that were not known before.
+    opened: bool = False
     tree: dict[int, ax.Named] = field(default_factory=dict)
 
 
@@ -29,18 +31,20 @@ async def measure(frame: Frame, notes: list[str], limit: float = 10.0, *, hold: 
 
     `hold` stops its animations and caret until `cuadata.release()` is called.
     """
+    opened = False
     try:
         told = await _rows(frame, hold, limit)
         for _ in range(DEEPEST_ROOTS):
             closed = await frame.new_nodes(told["fresh"], limit)
             if not closed:
                 break
+            opened = True
             await _adopt(frame, [root for _, root in closed], limit)
             told = await _rows(frame, hold, limit)
         else:
             await frame.new_nodes(told["fresh"], limit)
         frame.stopped = told["held"] > 0
-        return Measured(frame, told)
+        return Measured(frame, told, opened)
     except (FrameGone, Stuck, ValueError) as error:
         notes.append(f"the frame {frame.url[:120]} was not measured: {error}"[:300])
         return None

@@ -145,11 +145,25 @@ globalThis.cuadata.quiet ??= (() => {
   let caret = null;
   /** Endless animations of at most this length stand at their beginning in every picture; longer ones where they are. */
   const SHORT = 2500;
+  let stopped = null; // the pulse when everything was stopped ahead of the measuring, until that begins
+  let strayed = false; // whether the document changed between the two
+  /** As `hold`, for a picture that is asked for before the measuring, which is then held to find all as it was; true. */
+  const stop = () => {
+    hold();
+    stopped = JSON.stringify(pulse());
+    return true;
+  };
+  const movesOn = (a) => a.playState === "running" && a.playbackRate !== 0;
   /** Stop animations and hide the caret; how many things were stopped. */
   const hold = () => {
-    release();
+    if (stopped !== null) {
+      strayed = stopped !== JSON.stringify(pulse()) || document.getAnimations().some(movesOn);
+      stopped = null;
+      if (!strayed) return held.length;
+    }
+    letGo();
     for (const a of document.getAnimations()) {
-      if (a.playState !== "running" || a.playbackRate === 0) continue;
+      if (!movesOn(a)) continue;
       const timing = a.effect?.getComputedTiming();
       held.push([a, a.playbackRate, a.currentTime]);
       // The rate and not pause(): a page that sets animation-play-state later must still be obeyed.
@@ -166,8 +180,7 @@ globalThis.cuadata.quiet ??= (() => {
     }
     return held.length;
   };
-  /** Let go of what `hold` stopped; the pulse. */
-  const release = () => {
+  const letGo = () => {
     for (const [what, rate, time] of held) {
       if (what instanceof Animation) {
         if (what.effect?.getComputedTiming().iterations === Infinity) what.currentTime = time;
@@ -175,7 +188,14 @@ globalThis.cuadata.quiet ??= (() => {
       } else what.adoptedStyleSheets = what.adoptedStyleSheets.filter((s) => s !== caret);
     }
     held = [];
-    return JSON.stringify(pulse());
+  };
+  /** Let go of what `hold` and `stop` stopped; the pulse, nothing where the document changed between `stop` and the measuring. */
+  const release = () => {
+    letGo();
+    const told = strayed ? [] : pulse();
+    stopped = null;
+    strayed = false;
+    return JSON.stringify(told);
   };
 
   // --- hovering -----------------------------------------------------------------------------------------------------------
@@ -336,7 +356,7 @@ globalThis.cuadata.quiet ??= (() => {
 
   cuadata.stateFrom(() => changes);
   Object.assign(cuadata, {
-    pulse, look, depart, arrive, at, quiet, tick, awake, hold, release, adopt, listen, listenTo, choose, paintAs, restore,
+    pulse, look, depart, arrive, at, quiet, tick, awake, hold, stop, release, adopt, listen, listenTo, choose, paintAs, restore,
     knowRoots: (found) => {
       known = found;
       watchAll(found);

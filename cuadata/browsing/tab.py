@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from cuadata.browsing import measure
 from cuadata.browsing.compose import Place, compose, look_through
-from cuadata.browsing.frames import PATIENCE, Frame, FrameGone, Frames, send
+from cuadata.browsing.frames import PATIENCE, Frame, FrameGone, send
 from cuadata.browsing.looks import Looks
 from cuadata.browsing.loop import Stuck
+from cuadata.browsing.standing import Standing
 from cuadata.image import BadImage, from_bytes
 from cuadata.types import Element, Image, Point, Size
 
 if TYPE_CHECKING:
-    from playwright.async_api import CDPSession, Page, Request
-    from playwright.async_api import Dialog as OpenDialog
+    from playwright.async_api import Page
 
 FRAMES = frozenset({"iframe", "frame"})
-#: Requests that stay open by nature; a page that has one still stands still.
-ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "font", "manifest"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,65 +46,21 @@ class Moved(RuntimeError):
     """The page changed between its evidence and its picture."""
 
 
-class Tab:
+class Tab(Standing):
     """A page of the context with its debugger session."""
 
     def __init__(self, page: Page, index: int, number: Callable[[str, str, int], int]) -> None:
-        self.page = page
+        super().__init__(page)
         self.index = index
         self.closed = False
         self.crashed = False
         self.opener: Tab | None = None
-        self.opening = 0
-        self.dialog: OpenDialog | None = None
         self.attended = False
         self.pointer: Point | None = None
         self.looks = Looks()
-        self.session: CDPSession | None = None
-        self.frames: Frames | None = None
-        self.held: list[measure.Measured] = []
-        self.requests: dict[Request, float] = {}
         #: What every picture is handed to in another thread as soon as it is there.
         self.ready: Callable[[Image], object] | None = None
         self._number = number
-        self._ready = asyncio.Lock()
-        page.on("request", self._on_request)
-        page.on("requestfinished", lambda request: self._on_answer(request))
-        page.on("requestfailed", lambda request: self._on_answer(request))
-
-    def _on_request(self, request: Request) -> None:
-        with contextlib.suppress(Exception):
-            if request.resource_type not in ENDLESS:
-                self.requests[request] = time.monotonic()
-
-    def _on_answer(self, request: Request) -> None:
-        self.requests.pop(request, None)
-
-    def waits_for(self, since: float) -> bool:
-        """Whether a request that began after `since` (monotonic seconds) has no answer yet."""
-        return any(began >= since for began in self.requests.values())
-
-    async def enter(self) -> None:
-        """Open the debugger session; does nothing where it is open. FrameGone where the page closes meanwhile."""
-        from playwright.async_api import Error
-
-        async with self._ready:
-            if self.session is None:
-                try:
-                    async with asyncio.timeout(10):
-                        self.session = await self.page.context.new_cdp_session(self.page)
-                except Error as error:
-                    raise FrameGone(f"the page closed before it could be looked at: {error}") from error
-                self.frames = Frames(self.page, self.session)
-                self.session.on("Page.windowOpen", lambda _: self._on_opening())
-                try:
-                    await send(self.session, "Page.enable")
-                except Stuck as error:
-                    self.session = None
-                    raise Stuck(f"{self.page.url[:200]} does not let itself be looked at: {error}") from None
-
-    def _on_opening(self) -> None:
-        self.opening += 1
 
     def number(self, frame: Frame, serial: int) -> int:
         """The id of an element, the same in every observation of its document."""
@@ -127,9 +81,13 @@ class Tab:
         frames = [self.held[0].frame] if self._alone() else await self.frames.read(limit)
         began = time.time()
         notes += [f"the frame {url[:120]} was not heard: it does not answer" for url in self.frames.unheard]
+        early = screenshot and verify and self._alone() and await self._stop(frames[0])
+        # What is stopped shows one moment: the picture's wait for a frame runs beside the measuring.
+        shot = asyncio.create_task(self.shoot(ratio, notes)) if early else None
         first = [asyncio.create_task(self._measure(f, notes, limit, hold=screenshot)) for f in frames]
-        # The picture is asked for after the measuring and stands behind it in the page's queue: one moment for both.
-        shot = asyncio.create_task(self._shoot_after(first[0], ratio, notes)) if screenshot else None
+        if screenshot and shot is None:
+            # Asked for after the measuring, the picture stands behind it in the page's queue: one moment for both.
+            shot = asyncio.create_task(self._shoot_after(first[0], ratio, notes))
         try:
             held = [m for m in await asyncio.gather(*first) if m is not None]
             if len(frames) == 1 and held and any(r["tag"] in FRAMES for r in held[0].told["elements"]):
@@ -142,13 +100,15 @@ class Tab:
             held = await self._listen(held, notes, hold=screenshot)
             await asyncio.gather(measure.trees(held, notes), self._look_through(held, notes))
             picture = await shot if shot is not None else None
+            if early and (len(frames) > 1 or held[0].opened):
+                picture = await self.shoot(ratio, notes)  # Not all that may move was known when it was stopped.
         finally:
             if shot is not None and not shot.done():
                 shot.cancel()
             after = await self._release(frames)
         if screenshot and after is not None and after != held[0].told["pulse"]:
             if verify:
-                raise Moved(f"{held[0].told['pulse']} became {after}")
+                raise Moved(f"{held[0].told['pulse']} became {after or 'another before it was measured'}")
             notes.append("the page moves by itself: picture and evidence may differ")
         self.held = held
         return self._look(held, picture, began, notes)
@@ -167,16 +127,22 @@ class Tab:
         except Stuck as error:
             notes.append(f"what lies over frames is not known: {error}"[:300])
 
-    def _alone(self) -> bool:
-        """Whether the page is the one document that was looked at last, so that none need be asked for."""
-        return len(self.held) == 1 and len(self.page.frames) == 1 and self.held[0].frame.world is not None
-
     async def _shoot_after(self, first: asyncio.Task[Any], ratio: float, notes: list[str]) -> Image | None:
         await asyncio.wait([first])
         return await self.shoot(ratio, notes)
 
+    async def _stop(self, frame: Frame) -> bool:
+        """Stop animations and caret ahead of the measuring; whether that was done."""
+        try:
+            return bool(await frame.value("cuadata.stop()", 3))
+        except ValueError:
+            return False
+
     async def _release(self, frames: list[Frame]) -> list[str] | None:
-        """Let animations go on; the main document's pulse, None where it does not answer."""
+        """Let animations go on; the main document's pulse, None where it does not answer.
+
+        Empty where it changed between `_stop` and the measuring.
+        """
         stopped = [f for f in frames if f is frames[0] or f.stopped]
         told = await asyncio.gather(*(f.told("cuadata.release()", 2) for f in stopped), return_exceptions=True)
         for frame in stopped:
@@ -292,86 +258,6 @@ class Tab:
         """Ids of the elements that match the selector of this index, in document order; as of the last look."""
         return [self.number(m.frame, s) for m in self.held for s in m.told["picked"][index : index + 1] for s in s]
 
-    # --- standing still ---------------------------------------------------------------------------------------------
-
-    async def top(self) -> Frame:
-        """The main document."""
-        await self.enter()
-        assert self.frames is not None
-        return await self.frames.top()
-
-    async def quiet(self, still: float, limit: float) -> str | None:
-        """Wait until every document stands still; None, or why it did not within `limit` seconds.
-
-        What once did not stop changing, or did not arrive, is hardly waited for again in the same document.
-        """
-        await self.enter()
-        assert self.frames is not None
-        frames = await self.frames.read()
-
-        async def one(frame: Frame) -> str | None:
-            restless = 250 if frame.restless else 1000
-            patient = "false" if frame.awaited else "true"
-            script = f"cuadata.quiet({still * 1000}, {limit * 1000}, {restless}, {patient})"
-            _, why = await frame.told(script, limit + 2, wait=True)
-            frame.restless = frame.restless or why == "it goes on changing"
-            frame.awaited = frame.awaited or why == "a part of it has not arrived"
-            return why if why is None else f"{frame.url[:80]}: {why}"
-
-        told = await asyncio.gather(*(one(f) for f in frames), return_exceptions=True)
-        if isinstance(told[0], BaseException):
-            raise told[0]
-        return next((t for t in told if isinstance(t, str)), None)
-
-    async def tick(self, *, paint: bool = True) -> dict[str, Any]:
-        """Where the main document stands, after a frame was painted (`paint`): see `tick` in page_tools.js."""
-        frame = await self.top()
-        return self.standing(frame, await frame.told(f"cuadata.tick({'true' if paint else 'false'})", 3, wait=True))
-
-    def standing(self, frame: Frame, told: dict[str, Any]) -> dict[str, Any]:
-        """What the main document says of where it stands, with what is known of it."""
-        told["restless"] = told["restless"] or frame.restless
-        told["loading"] = told["loading"] and not frame.awaited
-        return told
-
-    async def watch(self) -> None:
-        """Begin to hear the main document's changes, so that the first action knows what the page does by itself."""
-        if self.dialog is None:
-            with contextlib.suppress(FrameGone, Stuck, TimeoutError, ValueError):
-                async with asyncio.timeout(1):
-                    await self.tick(paint=False)
-
-    async def pulses(self) -> dict[str, tuple[str, str, str]]:
-        """What would differ had the page changed since `Look.pulses` was taken, by document."""
-        await self.enter()
-        assert self.frames is not None
-        frames = [self.held[0].frame] if self._alone() else await self.frames.read()
-        script = "JSON.stringify(cuadata.pulse())"
-        told = await asyncio.gather(*(f.told(script, 3) for f in frames), return_exceptions=True)
-        return {f.document: tuple(t) for f, t in zip(frames, told, strict=True) if isinstance(t, list)}
-
-    async def awake(self, pulses: dict[str, tuple[str, str, str]], patience: float) -> bool:
-        """Wait until any document has changed since `pulses`, at most `patience` seconds; whether one has."""
-        assert self.frames is not None
-        frames = [f for f in await self.frames.read() if f.document in pulses]
-        if len(frames) < len(pulses):
-            return True
-        waits = [
-            asyncio.create_task(f.value(f"cuadata.awake({pulses[f.document][0]!r}, {patience * 1000})", patience + 2, wait=True))
-            for f in frames
-        ]  # fmt: skip
-        try:
-            for wait in asyncio.as_completed(waits):
-                if await wait:
-                    return True
-            return False
-        except (FrameGone, Stuck):
-            return True
-        finally:
-            for task in waits:
-                task.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
-
     async def at(self, point: Point) -> list[int]:
         """Ids of the elements that a click at a point meets, the innermost first, as of the last look."""
         frame, told = None, None
@@ -388,13 +274,3 @@ class Tab:
                 break
             place, frame = place.within(row, inner.told), inner.frame
         return chain
-
-    async def free(self) -> bool:
-        """Stop a script that runs without end; whether the page answers again."""
-        if self.session is None:
-            return False
-        with contextlib.suppress(FrameGone, Stuck):
-            await send(self.session, "Runtime.terminateExecution", 2)
-            await send(self.session, "Runtime.evaluate", 2, expression="1")
-            return True
-        return False
