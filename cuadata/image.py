@@ -202,7 +202,62 @@ def rgb(data: bytes) -> NDArray[np.uint8]:
     """
     import numpy as np
 
-    return np.asarray(_as_seen(data))
+    pixels = _of_browser(data)
+    return np.asarray(_as_seen(data)) if pixels is None else pixels
+
+
+#: What a PNG as browsers write it says of its pixels: 8 bits of red, green and blue, not interlaced.
+_RGB8 = b"\x08\x02\x00\x00\x00"
+
+
+def _of_browser(data: bytes) -> NDArray[np.uint8] | None:
+    """The pixels of a PNG as a browser's debugger writes it, whole and with every row told by what is above it; None for others.
+
+    Half the time of a decoder for all kinds: such rows are sums down the picture (PNG specification, section 9.2, "Up").
+    """
+    import numpy as np
+
+    if data[:16] != b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" or data[24:29] != _RGB8:
+        return None
+    width, height = struct.unpack_from(">II", data, 16)
+    if not 0 < width * height <= MAX_PIXELS:
+        return None
+    packed = _packed(data)
+    unpack, size = zlib.decompressobj(), height * (1 + 3 * width)
+    try:
+        flat = unpack.decompress(b"".join(packed or ()), size)
+    except zlib.error:
+        return None
+    if len(flat) != size or not unpack.eof:
+        return None
+    rows = np.frombuffer(flat, np.uint8).reshape(height, 1 + 3 * width)
+    if (rows[:, 0] != 2).any():
+        return None
+    pixels = np.empty((height, 3 * width), np.uint8)
+    pixels[0] = rows[0, 1:]
+    for at in range(1, height):  # a row at a time is ten times faster than `np.add.accumulate` down the columns
+        np.add(pixels[at - 1], rows[at, 1:], out=pixels[at])
+    pixels.flags.writeable = False  # as what Pillow gives
+    return pixels.reshape(height, width, 3)
+
+
+def _packed(png: bytes) -> list[bytes] | None:
+    """The data of a PNG that has no chunks but head, data and end, all whole; None for others."""
+    parts: list[bytes] = []
+    at = 8
+    while at + 12 <= len(png):
+        length, kind = struct.unpack_from(">I4s", png, at)
+        end = at + 12 + length
+        if end > len(png) or zlib.crc32(png[at + 4 : end - 4]) != int.from_bytes(png[end - 4 : end], "big"):
+            return None
+        if kind == b"IEND":
+            return parts if end == len(png) else None
+        if kind == b"IDAT":
+            parts.append(png[at + 8 : end - 4])
+        elif kind != b"IHDR" or at != 8:
+            return None
+        at = end
+    return None
 
 
 def _as_seen(data: bytes) -> Pillow.Image:

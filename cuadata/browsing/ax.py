@@ -6,7 +6,7 @@ nothing hangs on them: elements are joined by node id, never by walking down the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,9 +26,35 @@ class Named:
     ignored: bool = False
 
 
-def by_node(nodes: Iterable[Mapping[str, Any]]) -> dict[int, Named]:
-    """Backend node id to what the tree says of it."""
-    return {int(node["backendDOMNodeId"]): _named(node) for node in nodes if node.get("backendDOMNodeId") is not None}
+class Tree(Mapping[int, Named]):
+    """Backend node id to what the tree says of it, read where it is asked for: of most nodes nobody wants to know.
+
+    What a tree before said of a node that is as it was is the same object.
+    """
+
+    def __init__(self, nodes: Iterable[Mapping[str, Any]] = (), before: Tree | None = None) -> None:
+        self._nodes = {int(n["backendDOMNodeId"]): n for n in nodes if n.get("backendDOMNodeId") is not None}
+        self._named: dict[int, Named] = {}
+        if before is not None:
+            held = self._nodes
+            self._named = {id: named for id, named in before._named.items() if held.get(id) == before._nodes[id]}
+
+    def __getitem__(self, id: int) -> Named:
+        named = self._named.get(id)
+        if named is None:
+            named = self._named[id] = _named(self._nodes[id])
+        return named
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+
+def by_node(nodes: Iterable[Mapping[str, Any]], before: Tree | None = None) -> Tree:
+    """Backend node id to what the tree says of it; `before`: the tree of the same document as it was asked for last."""
+    return Tree(nodes, before)
 
 
 def empty(tree: Mapping[int, Named]) -> bool:

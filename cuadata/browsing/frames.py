@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from cuadata.browsing.ax import Named
+from cuadata.browsing.ax import Tree
 from cuadata.browsing.loop import Stuck
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Frame:
     rows: dict[int, dict[str, Any]] = field(default_factory=dict)
     generation: int = -1
     built: dict[int, Any] = field(default_factory=dict)
-    tree: dict[int, Named] = field(default_factory=dict)
+    tree: Tree = field(default_factory=Tree)
     tree_key: str = "never"
     stopped: bool = False
     restless: bool = False

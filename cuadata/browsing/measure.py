@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +21,9 @@ class Measured:
 
     frame: Frame
     told: dict[str, Any]
+    tree: Mapping[int, ax.Named] = field(default_factory=ax.Tree)
     #: Whether closed shadow roots were found in it that were not known before.
     opened: bool = False
-    tree: dict[int, ax.Named] = field(default_factory=dict)
 
 
 async def measure(frame: Frame, notes: list[str], limit: float = 10.0, *, hold: bool = False) -> Measured | None:
@@ -44,7 +44,7 @@ async def measure(frame: Frame, notes: list[str], limit: float = 10.0, *, hold: 
         else:
             await frame.new_nodes(told["fresh"], limit)
         frame.stopped = told["held"] > 0
-        return Measured(frame, told, opened)
+        return Measured(frame, told, opened=opened)
     except (FrameGone, Stuck, ValueError) as error:
         notes.append(f"the frame {frame.url[:120]} was not measured: {error}"[:300])
         return None
@@ -152,7 +152,7 @@ async def trees(held: Iterable[Measured], notes: list[str], limit: float = 20.0)
         except (FrameGone, Stuck) as error:
             notes.append(f"the frame {frame.url[:120]} has no accessibility tree: {error}"[:300])
             return
-        measured.tree = frame.tree = ax.by_node(nodes)
+        measured.tree = frame.tree = ax.by_node(nodes, frame.tree)
         frame.tree_key = key
         if ax.empty(measured.tree) and any(e["acts"] for e in measured.told["elements"]):
             notes.append(f"the accessibility tree of {frame.url[:120]} is empty although the page has controls")
