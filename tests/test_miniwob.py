@@ -135,7 +135,7 @@ def test_roles_names_and_states_are_those_of_the_accessibility_tree(name: str) -
 
 
 def _compare(env: Any) -> None:
-    async def ask() -> tuple[dict[int, ax.Named], list[int]]:
+    async def ask() -> tuple[ax.Tree, list[int]]:
         session = env.stage.page.tab.session
         tree = ax.by_node((await session.send("Accessibility.getFullAXTree"))["nodes"])
         told = await session.send(
