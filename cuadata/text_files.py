@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from cuadata.errors import DataError
 from cuadata.types import BBox
@@ -28,10 +29,29 @@ def read(path: Path, *, encoding: str = "utf-8") -> str:
         ) from error
 
 
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these members, for `json.loads`. ValueError where one is named twice: readers differ in which they take."""
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r:.80} stands there twice; delete the one that is wrong")
+    return held
+
+
+#: Reads JSON, and refuses an object that names a key twice.
+_JSON = json.JSONDecoder(object_pairs_hook=once)
+
+
+def json_value(text: str) -> Any:
+    """What a text of JSON is. ValueError where it is none, or where an object names a key twice."""
+    return _JSON.decode(text)
+
+
 def table(file: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Place (`file:line`) and columns of every row of a CSV file whose first line names its columns.
 
-    DataError where a column of `wanted` is missing, a row has fewer or more fields than there are names, or the file is
+    DataError where a column of `wanted` is missing or two have one name, a row has fewer or more fields than there are names, or the file is
     no CSV in UTF-8.
     """
     # The file's own ends of line alone end a row: a separator of Unicode in a text does not.
@@ -42,6 +62,8 @@ def table(file: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, st
         names = rows.fieldnames or ()
         if lacking := [name for name in wanted if name not in names]:
             raise DataError(f"no column is named {', '.join(lacking)}", place=str(file))
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise DataError(f"two columns are named '{twice[0]:.80}'; delete or rename one", place=str(file))
         for row in rows:
             place = f"{file}:{rows.line_num}"
             if None in row or None in row.values():

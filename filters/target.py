@@ -75,7 +75,7 @@ def target_missing(candidate: Candidate) -> Verdict:
 
 @gates.add
 def target_stale(candidate: Candidate) -> Verdict:
-    """A target that was remembered from an earlier state of the page is none."""
+    """The target is of this state of the page, not remembered from an earlier one."""
     error = candidate.step.error if candidate.step is not None else None
     if error is None or not error.startswith("target_stale"):
         return kept("target_stale")
@@ -84,7 +84,7 @@ def target_stale(candidate: Candidate) -> Verdict:
 
 @gates.add
 def target_disabled(candidate: Candidate) -> Verdict:
-    """Disabled (own, by fieldset, by aria-disabled), inert, or deaf to the pointer. Hovering asks for no enabled target."""
+    """The target is enabled (itself, its fieldset, by aria-disabled), not inert, and takes the pointer; a hover asks for no enabled one."""
     element, action = _element(candidate), candidate.example.action
     if element is None:
         return kept("target_disabled", not_checked=_NOT_CHECKED)

@@ -23,6 +23,7 @@ from cuadata.cli import app, main
 from cuadata.errors import CallError, DataError
 from cuadata.generating import spatial
 from cuadata.learning import training_rows
+from cuadata.proving import effect_pairs, reviews
 from cuadata.publishing import hub_remote, redaction
 from cuadata.reporting import effect_report
 from cuadata.rows import Example
@@ -359,3 +360,53 @@ def test_a_missing_extra_is_named_with_what_installs_it(
     with pytest.raises(SystemExit) as ended:
         main(program)  # type: ignore[arg-type]
     assert ended.value.code == 2 and f"cuadata[{extra}]" in capsys.readouterr().err
+
+
+TWICE = "the key 'answer' stands there twice; delete the one that is wrong"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"task_id": "a", "step_index": 1, "variant": "original", "kind": "direct", "answer": "(1,1)", "answer": "(20,30)"}',
+        '{"id": "x", "more": [{"answer": 1, "answer" : 2}], "answer": "(1,1)"}',
+    ],
+)
+def test_a_prediction_that_says_two_things_is_refused(tmp_path: Path, line: str) -> None:
+    gold(tmp_path, ROW)
+    (tmp_path / "p.jsonl").write_text(line + "\n")
+    for call in (
+        lambda: evaluation.answers(tmp_path / "p.jsonl", f"gui_perturbed:{tmp_path}", "gta1"),
+        lambda: reward_scores.from_rows(tmp_path / "p.jsonl", "gta1"),
+    ):
+        with pytest.raises(DataError, match=rf"p.jsonl:1: no JSON: {TWICE}"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("read", "line"),
+    [
+        (reviews.read, '{"id": "a", "verdict": "right", "answer": 1, "answer": 2}'),
+        (lambda path: list(effect_pairs.read(path)), '{"id": "a", "effect": true, "answer": 1, "answer": 2}'),
+        (lambda path: effect_report._of_steps([], path), '{"recording": "a", "step": 0, "answer": 1, "answer": 2}'),
+        (lambda path: list(training_rows.message_rows(path, vision=False)), '{"answer": 1, "answer": 2}'),
+    ],
+)
+def test_a_label_that_says_two_things_is_refused(tmp_path: Path, read: Callable[[Path], object], line: str) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(DataError, match=TWICE):
+        read(path)
+
+
+def test_two_labels_of_one_step_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"recording": "a", "step": 0, "effect": true}\n{"recording": "a", "step": 0, "effect": false}\n')
+    with pytest.raises(DataError, match="line 2: .*step 0 of a has a label already"):
+        effect_report._of_steps([], path)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "steps.csv").write_text(HEAD.strip() + ",variant\n" + ROW.strip() + ",style\n")
+    with pytest.raises(DataError, match="two columns are named 'variant'"):
+        list(registry.gold["gui_perturbed"](tmp_path))

@@ -14,7 +14,7 @@ from cuadata.geometry import Frame, FrameKind
 from cuadata.registry import formats
 from cuadata.speaking import parsing, pointing, scrolling
 from cuadata.speaking.call_words import kind_of
-from cuadata.types import Action, BBox, Element, Point, Size
+from cuadata.types import Action, ActionType, BBox, Element, Point, Size
 
 PAGE = View(image=Size(1000, 500), viewport=Size(1000, 500), frame="px")
 IDS = View(
@@ -142,6 +142,12 @@ def test_points_off_the_picture(text: str, kind: FrameKind, out: bool) -> None:
 
 
 CLICK = Action(type="click", point=Point(512, 384))
+KINDS: list[tuple[ActionType, str]] = [
+    ("double_click", "double_click(512, 384)"),
+    ("right_click", "right_click(512, 384)"),
+    ("hover", "mouse_move(512, 384)"),
+    ("double_click", "Action: triple_click(512, 384)"),
+]
 READ: list[tuple[str, str, Action]] = [
     # Qwen2.5-VL and its kin: prose before, fences, calls after, slips.
     ("qwen25vl", ('Thought: the menu.\nAction: open it.\n<tool_call>\n{"name": "computer_use", "arguments": '
@@ -244,11 +250,8 @@ READ: list[tuple[str, str, Action]] = [
     *[(name, text, CLICK) for name in ("qwen25vl", "qwen3vl", "evocua", "claude", "openai", "json", "gta1") for text in (
         "left_click(512, 384)", "I open it.\nleft_click(512, 384)", "```python\nclick(512, 384)\n```",
         "**Action:** left_click(coordinate=[512, 384])", "`left_click(x=512, y=384)`", "left_click([512, 384])  # open it")],
-    *[(name, text, said) for name in ("qwen25vl", "claude", "openai", "json") for said, text in (
-        (Action(type="double_click", point=Point(512, 384)), "double_click(512, 384)"),
-        (Action(type="right_click", point=Point(512, 384)), "right_click(512, 384)"),
-        (Action(type="hover", point=Point(512, 384)), "mouse_move(512, 384)"),
-        (Action(type="double_click", point=Point(512, 384)), "Action: triple_click(512, 384)"))],
+    *[(name, text, Action(type=kind, point=Point(512, 384))) for name in ("qwen25vl", "claude", "openai", "json")
+      for kind, text in KINDS],
     ("qwen25vl", "type('click(3, 4)')", Action(type="type", text="click(3, 4)")),
     ("qwen25vl", "type(512, 384, 'a')", Action(type="type", text="a", point=Point(512, 384))),
     ("uitars", "Action: type(512, 384, 'a')", Action(type="type", text="a")),

@@ -19,7 +19,7 @@ from cuadata.learning.reward_adapter import text_of, trl_adapter
 from cuadata.registry import formats, rewards
 from cuadata.rows import Target
 from cuadata.scores import reward_scores
-from cuadata.statistics import gaussians
+from cuadata.statistics import gaussians, groups
 from cuadata.types import Action, BBox, Outcome, Point, Size
 
 PAGE = Size(1000, 800)
@@ -416,3 +416,25 @@ def test_prompts_that_a_reward_cannot_judge_are_left_out_and_counted() -> None:
     assert (hit.n, hit.left_out, chance.n) == (3, 0, 3)
     with pytest.raises(CallError, match="relation"):
         reward_scores.score(cases[1:2], ["relation_satisfied"])
+
+
+@pytest.mark.parametrize("raw", [(1e308, -1e308), (1e308, 1e308), (-1e308, 0.0), (1.7e308, 1.0)])
+def test_enormous_rewards_are_scored_as_others_are(tmp_path: Path, raw: tuple[float, float]) -> None:
+    def scored(unit: float) -> reward_scores.Score:
+        lines = [{"group": "a", "text": f"{n}", "outcome": {"raw": value / unit}} for n, value in enumerate(raw * 2)]
+        (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return reward_scores.score(reward_scores.from_rows(tmp_path / "p.jsonl", "gta1"), ["raw"])[0]
+
+    large, small = scored(1), scored(1e300)
+    for name in ("mean", "std", "group_std"):
+        assert getattr(large, name) == pytest.approx(1e300 * getattr(small, name)), name
+    assert large.quantiles == pytest.approx([1e300 * value for value in small.quantiles])
+    assert large.without_spread == small.without_spread
+    assert groups.advantages(raw) == pytest.approx(groups.advantages([v / 1e300 for v in raw]), abs=1e-3)
+
+
+def test_rewards_whose_spread_no_float_holds_are_refused(tmp_path: Path) -> None:
+    lines = [{"group": "a", "text": "x", "outcome": {"raw": value}} for value in (1.79e308, -1.79e308)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(DataError, match=r"from -1.79e\+308 to 1.79e\+308 have no standard deviation"):
+        reward_scores.score(reward_scores.from_rows(tmp_path / "p.jsonl", "gta1"), ["raw"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 
 import typer
@@ -40,4 +41,24 @@ def _lines(kind: str, words: dict[str, str], tables: Mapping[str, object]) -> li
 
 
 def _sentence(thing: object) -> str:
-    return (thing.__doc__ or "").strip().split("\n")[0]
+    """The first paragraph of a docstring, on one line, and a gate's thresholds with their defaults."""
+    words = " ".join(inspect.cleandoc(thing.__doc__ or "").partition("\n\n")[0].split())
+    return f"{words} [{told}]" if (told := _thresholds(thing)) else words
+
+
+def _thresholds(thing: object) -> str:
+    """What can be set where a gate is named, as `cuadata build --gates NAME:threshold=value` takes it."""
+    from cuadata import registry
+    from cuadata.judging import gating
+
+    name = getattr(thing, "__name__", "")
+    if name not in registry.gates or registry.gates[name] is not thing:
+        return ""
+    return ", ".join(f"{key}={_plain(value)}" for key, value in gating.defaults(name).items())
+
+
+def _plain(value: object) -> str:
+    """A default as it is written on the command line: numbers short, lists in brackets."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"[{','.join(map(str, value))}]" if isinstance(value, (tuple, list, frozenset)) else str(value)

@@ -15,9 +15,7 @@ def recover(
     n: int = typer.Option(500, min=1, help="rows of `recovery`, in equal parts by cause"),
     out: Path = typer.Option(Path("data/recovery"), help="the dataset's folder"),
     recordings: Path = typer.Option(Path("runs/recovery"), help="where the attempts are recorded; they are resumed"),
-    causes: str = typer.Option(
-        "", help="only these, by comma; default missed,covered,fake,disabled,off_screen,too_early"
-    ),
+    causes: str = typer.Option("missed,covered,fake,disabled,off_screen,too_early", help="kinds of mishap, by comma"),
     seed: int = typer.Option(0, min=0, help="first seed"),
     helper: str = typer.Option("oracle", help="policy that is asked for the way out: oracle, anthropic, openai"),
     option: list[str] = typer.Option([], help="NAME=VALUE for the helper, such as max_cost=5; may be repeated"),
@@ -36,7 +34,7 @@ def recover(
     settings = core.Settings(
         family=family,
         n=n,
-        causes=tuple(word.strip() for word in causes.split(",") if word.strip()) or core.CAUSES,
+        causes=tuple(word.strip() for word in causes.split(",") if word.strip()),
         first_seed=seed,
         helper=helper,
         helper_options=policy_runs.options(option),

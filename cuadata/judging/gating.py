@@ -12,7 +12,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from cuadata.errors import CallError
-from cuadata.judging import clearing
+from cuadata.judging import clearing, judging
 from cuadata.judging.clearing import Clearance
 from cuadata.judging.judging import kept, rejected
 from cuadata.registry import gates
@@ -150,6 +150,12 @@ def verdicts(candidate: Candidate, chosen: Iterable[Chosen]) -> list[Verdict]:
     except Exception as error:
         error.add_note(f"gate {name} failed on example {candidate.example.id}")
         raise
+    if {*map(type, said)} != {Verdict}:
+        try:
+            return [judging.verdict(name, one) for name, one in zip(plan.names, said, strict=True)]
+        except TypeError as error:
+            error.add_note(f"on example {candidate.example.id}")
+            raise
     return said
 
 
@@ -160,6 +166,7 @@ _Placed = tuple[int, str, Callable[[Candidate], Verdict]]
 class _Plan:
     """The gates of a build, those that one clearance speaks for together."""
 
+    names: Annotated[tuple[str, ...], "the gates in their order"]
     clean: Annotated[list[Verdict], "what gates say that have nothing to say, in their order"]
     groups: Annotated[
         tuple[tuple[str, Clearance | None, tuple[_Placed, ...]], ...],
@@ -183,6 +190,7 @@ def _planned(chosen: Iterable[Chosen]) -> _Plan:
         # A clearance knows the default thresholds only.
         groups.setdefault(None if one.options else clearing.of(one.name), []).append((place, one.name, gate))
     plan = _Plan(
+        names=tuple(one.name for one in held),
         clean=[kept(one.name) for one in held],
         groups=tuple((found[0][1], clearance, tuple(found)) for clearance, found in groups.items()),
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
 
-from cuadata import image
+from cuadata import image, text_files
 from cuadata.errors import DataError
 from cuadata.types import Image, Size
 
@@ -71,7 +71,7 @@ def _parsed(text: str, place: str) -> Any:
     if len(text) > LONGEST:
         raise DataError(f"a record of {len(text)} characters; at most {LONGEST} are read", place=place)
     try:
-        return json.loads(text)
+        return text_files.json_value(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"this is no JSON: {error}", place=place) from error
 

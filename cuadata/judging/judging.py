@@ -82,7 +82,17 @@ def plain(value: Any) -> Any:
 
 def judge(candidate: Candidate, names: Iterable[str] | None = None) -> list[Verdict]:
     """What every gate says, or those named, in their order."""
-    return [registered[name](candidate) for name in (names if names is not None else registered.names())]
+    return [verdict(name, registered[name](candidate)) for name in (names if names is not None else registered.names())]
+
+
+def verdict(gate: str, said: object) -> Verdict:
+    """What a gate said. TypeError that names the gate where it is no verdict, as where its function ends without a return."""
+    if not isinstance(said, Verdict):
+        raise TypeError(
+            f"gate {gate} returned {said!r:.60}, wanted a Verdict: kept('{gate}') or rejected('{gate}', reason), also on the "
+            "way out at the end of its function"
+        )
+    return said
 
 
 def against(verdicts: Iterable[Verdict]) -> Verdict | None:

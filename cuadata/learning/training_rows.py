@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -98,8 +97,8 @@ def message_rows(path: Path, *, vision: bool) -> Iterator[dict[str, Any]]:
             continue
         place = f"{path}:{number}"
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
+            row = text_files.json_value(line)
+        except ValueError as error:
             raise DataError(f"is no JSON: {error}", place=place) from error
         if not isinstance(row, dict) or not row.get("prompt") or not row.get("completion"):
             raise DataError("wanted an object with `prompt` and `completion`, neither empty", place=place)
@@ -131,10 +130,10 @@ def task_rows(path: Path, loaded: Loaded) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = text_files.json_value(line)
             text = loaded.processor.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True)
             rows.append({"id": f"{row['family']}/{row['seed']}", **row})
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise DataError(
                 f"is no task row; wanted JSON with prompt, family and seed ({type(error).__name__}: {error})",
                 place=f"{path}:{number}",

@@ -9,6 +9,7 @@ from cuadata import registry
 from cuadata.errors import CallError
 from cuadata.playing import policy_runs
 from cuadata.scores import tables
+from cuadata.statistics.intervals import average
 
 #: In the order of the table; those of a family that cannot be played (no oracle) still stand there, with what they reach.
 POLICIES = ("nothing", "submit_only", "all_boxes", "random", "oracle")
@@ -44,7 +45,7 @@ def baseline(
         raws = [e.raw for e in held if e.raw is not None]
         rows[name] = {
             **tables.criteria(held),
-            "mean_raw": sum(raws) / len(raws) if raws else None,
+            "mean_raw": average(raws) if raws else None,
             "mean_steps": sum(len(e.turns) for e in held) / max(len(held), 1),
             "broken_down": sum(e.ended in ("error", "interrupted") for e in held),
         }

@@ -26,6 +26,7 @@ from cuadata.environment import browsers_for, stage_of
 from cuadata.episodes import registration
 from cuadata.episodes.episode import Episode
 from cuadata.errors import CallError, DataError
+from cuadata.scores.tables import TRIVIAL
 from cuadata.types import Ended, Outcome, Task
 
 if TYPE_CHECKING:
@@ -343,13 +344,18 @@ def _line(folder: Path, episode: Episode, seed: int, sample: int, clock: _Clock,
     )  # fmt: skip
 
 
+def _has_model(plan: Plan) -> bool:
+    """Whether a model chooses; where none does, next to all of the time is the browser's."""
+    return str(plan.policy_options.get("helper", "oracle") if plan.policy == "stumble" else plan.policy) not in TRIVIAL
+
+
 def summary(plan: Plan, held: Sequence[Played], seconds: float) -> dict[str, Any]:
     """What a rollout came to, as plain values: both criteria with intervals, terms, ends, and where the time went."""
     from collections import Counter
 
     from msgspec import to_builtins
 
-    from cuadata.statistics.intervals import rate
+    from cuadata.statistics.intervals import average, rate
 
     thinking, acting = sum(p.thinking for p in held), sum(p.acting for p in held)
     return {
@@ -358,11 +364,12 @@ def summary(plan: Plan, held: Sequence[Played], seconds: float) -> dict[str, Any
         "episodes": len(held),
         "exact": to_builtins(rate([p.exact is True for p in held])),
         "default": to_builtins(rate([p.default is True for p in held])),
-        "mean_raw": sum(p.raw or 0.0 for p in held) / max(len(held), 1),
+        "mean_raw": average([p.raw or 0.0 for p in held]) if held else 0.0,
         "ended": dict(sorted(Counter(p.ended for p in held).items())),
         "terms": dict(Counter(name for p in held for name in p.fired)),
         "steps": sum(p.steps for p in held),
         "seconds": round(seconds, 1),
         "episodes_an_hour": round(3600 * len(held) / seconds) if seconds > 0 else None,
         "browser_share": round(acting / (acting + thinking), 3) if acting + thinking > 0 else None,
+        "has_model": _has_model(plan),
     }

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cuadata import effects
+from cuadata import effects, text_files
 from cuadata.errors import DataError
 from cuadata.image import BadImage
 from cuadata.schema import from_json
@@ -90,7 +90,7 @@ def read(labels: Path) -> Iterator[Pair]:
             continue
         place = f"{labels}, line {number}"
         try:
-            yield _pair(json.loads(line), labels.parent)
+            yield _pair(text_files.json_value(line), labels.parent)
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"no label: {error!r}; wanted id, effect, before, after", place=place) from error
 

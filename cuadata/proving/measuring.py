@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -148,8 +150,17 @@ def _cells(tallies: Mapping[tuple[str, str, bool | None, bool], _Tally]) -> tupl
             rejected=intervals.counted(tally.rejected, tally.n),
             gates=dict(tally.gates.most_common()),
         )
-        for (kind, severity, wrong), tally in found.items()
+        for (kind, severity, wrong), tally in sorted(found.items(), key=lambda one: _order(*one[0]))
     )
+
+
+def _order(kind: str, severity: str, wrong: bool | None) -> tuple[Any, ...]:
+    """By kind, then from the weakest to the strongest; wrong labels before right ones, those that people differ on last."""
+    sweep = inject.SWEEPS[kind].severities if kind in inject.SWEEPS else ()
+    place = sweep.index(severity) if severity in sweep else len(sweep)
+    parts = re.findall(r"\d+\.?\d*|\D+", severity)
+    numbers = [(float(part), "") if part[0].isdigit() else (math.inf, part) for part in parts]
+    return kind, place, numbers, (True, False, None).index(wrong)
 
 
 def measure(candidates: Iterable[Candidate], gates: Sequence[Chosen], *, seed: int = 0) -> Measured:

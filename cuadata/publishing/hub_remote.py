@@ -70,6 +70,7 @@ class Remote:
         self.repo = repo
         self.kind = kind
         self.limits = limits or Limits()
+        self.sent = False  # whether anything was: until then nothing is kept of what fails
         self.api = HfApi()
         self.endpoint: str = self.api.endpoint
 
@@ -131,6 +132,7 @@ class Remote:
 
     def upload(self, addition: Any) -> None:
         """Send the bytes of one large file ahead of the commit; what the Hub holds already is not sent again."""
+        self.sent = True
         seconds = self.limits.call + addition.upload_info.size / _SLOWEST
         self._call(
             f"uploading {addition.path_in_repo}",
@@ -152,6 +154,7 @@ class Remote:
             )
             return str(done.oid)
 
+        self.sent = True
         return self._call("making the commit", made)
 
     def tags(self) -> dict[str, str]:
@@ -193,8 +196,9 @@ class Remote:
 
     def _words(self, what: str, error: Exception, status: int | None, wait: float) -> str:
         at = f"{what}: {self.endpoint}"
+        kept = "what was uploaded is kept" if self.sent else "nothing was uploaded"
         if status is None:
-            return f"{at} did not answer as it should ({_cause(error)}); what was uploaded is kept, run the same command again"
+            return f"{at} did not answer as it should ({_cause(error)}); {kept}, run the same command again"
         told = {
             401: "does not know this user; log in with `hf auth login`, or set HF_TOKEN to a token that may write",
             403: f"does not let this token write to {self.repo}; use a token with write access to it",
@@ -203,7 +207,7 @@ class Remote:
             413: "takes no file of this size; build again with smaller shards: cuadata.build.build(..., shard_bytes=...)",
             412: f"says that {self.repo} has changed in the meantime; run the same command again",
             429: f"asks to slow down; run the same command again {_when(wait)}",
-        }.get(status, "failed; what was uploaded is kept, run the same command again later")
+        }.get(status, f"failed; {kept}, run the same command again later")
         return f"{at} answers {status}: it {told}"
 
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from cuadata import image
+from cuadata import image, text_files
 from cuadata.errors import DataError
 from cuadata.recordings import recording_files, recording_lock
 from cuadata.recordings.recording_files import Ending, Header, Line
@@ -122,18 +121,8 @@ def _line(text: bytes) -> Line:
     line = from_json(text, Line)
     # What the recorder wrote comes back as the same bytes; only another hand's line can name a key twice.
     if to_json(line) != text:
-        json.loads(text, object_pairs_hook=_once)
+        json.loads(text, object_pairs_hook=text_files.once)
     return line
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these members. ValueError where one is named twice: readers differ in which of the two they take."""
-    held = dict(pairs)
-    if len(held) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands there twice; delete the one that is wrong")
-    return held
 
 
 def _is_json(text: bytes) -> bool:

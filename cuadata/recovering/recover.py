@@ -136,8 +136,10 @@ def make(
 
 def _check(settings: Settings) -> None:
     unknown = [cause for cause in settings.causes if cause not in mishaps.WAYS]
-    if unknown or not settings.causes:
-        raise CallError(f"no cause is called {', '.join(unknown) or '(none)'}; there are: {', '.join(mishaps.WAYS)}")
+    if not settings.causes:
+        raise CallError(f"no cause is named; give some of: {', '.join(mishaps.WAYS)}")
+    if unknown:
+        raise CallError(f"no cause is called {', '.join(unknown)}; there are: {', '.join(mishaps.WAYS)}")
     if settings.n < len(settings.causes):
         raise CallError(f"{settings.n} rows are too few for {len(settings.causes)} causes")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -210,8 +209,11 @@ def _of_steps(paths: Sequence[Path], labels: Path) -> list[Judged]:
         if not line.strip():
             continue
         try:
-            held = json.loads(line)
-            wanted[str(held["recording"]), int(held["step"])] = {"effect": bool(held["effect"]), **held}
+            held = text_files.json_value(line)
+            place = str(held["recording"]), int(held["step"])
+            if place in wanted:
+                raise ValueError(f"step {place[1]} of {place[0]} has a label already")
+            wanted[place] = {"effect": bool(held["effect"]), **held}
         except (KeyError, TypeError, ValueError) as error:
             words = f"no label: {error!r}; wanted recording, step, effect"
             raise DataError(words, place=f"{labels}, line {number}") from error

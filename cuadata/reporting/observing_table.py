@@ -11,6 +11,9 @@ from cuadata.judging.observing import Observed
 from cuadata.rows import Verdict
 from cuadata.types import BBox, Element, Observation
 
+#: Wider than any line that is printed.
+_UNBROKEN = 10_000
+
 
 def show(found: Observed) -> None:
     """Print the selected elements with their verdicts, or all elements where none were selected."""
@@ -21,6 +24,8 @@ def show(found: Observed) -> None:
 
     observation = found.observation
     console = Console()
+    if not console.is_terminal:  # a file or a pipe breaks no line
+        console.width = _UNBROKEN
     size = f"{observation.viewport.width}x{observation.viewport.height} CSS px"
     console.print(Text(f"{observation.title or '(no title)'}  {observation.url}  {size}  {found.browser}"))
     for note in observation.notes:
@@ -31,8 +36,8 @@ def show(found: Observed) -> None:
         for one in found.selects:
             console.print(Text(f"{one.select}: matches {one.matches}", style="bold"))
             for element, verdict in [(one.element, one.verdict), *one.others]:
-                console.print(Padding(Text(_judged(element, verdict)), (0, 0, 0, 2)))
-                console.print(Padding(Text(_facts(verdict), style="dim"), (0, 0, 0, 6)))
+                console.print(Padding(Text(_judged(element, verdict)), (0, 0, 0, 2), expand=False))
+                console.print(Padding(Text(_facts(verdict), style="dim"), (0, 0, 0, 6), expand=False))
         return
     table = Table(box=None, pad_edge=False)
     for name in ("id", "role", "name", "box", "seen", "hit", "takes input", "locator"):

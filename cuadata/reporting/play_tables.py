@@ -25,8 +25,9 @@ def rollout(held: Mapping[str, Any]) -> None:
         ["steps", f"{held['steps']}"],
     ]
     if held["browser_share"] is not None:
-        body.append(["browser's share of the time, %", f"{100 * held['browser_share']:.1f}"])
-    title = f"{held['policy']} on {held.get('skill', held['family'])}, {held['episodes']} episodes"
+        share = f"{100 * held['browser_share']:.1f}" if held["has_model"] else "no model"
+        body.append(["browser's share of the time, %", share])
+    title = f"{held['policy']} on {held.get('skill', held['family'])}, {printing.counted(held['episodes'], 'episode')}"
     printing.table(title, ["", ""], body)
     for again in held.get("again", ()):
         printing.say(f"{again['skill']} scored again: exact {printing.rate(again['exact'])}")

@@ -57,6 +57,11 @@ def rate(held: Mapping[str, Any]) -> str:
     return f"{100 * value:.1f} [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things: 1 episode, 2 episodes."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
 def answers(result: Mapping[str, Any]) -> None:
     """Accuracy by variant, where the misses went, and what policies that look at nothing reach."""
     told = any("misses" in held for held in result["by_variant"].values())

@@ -92,7 +92,7 @@ def _injected(found: Measured) -> None:
             percent(cell.rejected),
             ", ".join(list(cell.gates)[:3]),
         ]
-        for cell in sorted(found.cells, key=lambda cell: cell.kind)
+        for cell in found.cells
     ]
     head = ["fault", "severity", "the label is", "n", "rejected, % [95 %]", "by"]
     printing.table(f"known faults in {found.examples} examples", head, rows)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
-
+from cuadata import text_files
 from cuadata.contracts import Format, Gold, ParseFailure, View
 from cuadata.errors import CallError, DataError
 from cuadata.scoring import hit
@@ -35,9 +34,6 @@ TEXTS = (
     "answer",
     "text",
 )
-
-
-_STRICT = msgspec.json.Decoder()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +89,9 @@ def lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _value(line: str, place: str) -> Any:
-    """What a line of JSON is; the standard library takes what is not strictly JSON (NaN) and has the words of the error."""
+    """What a line of JSON is, NaN taken for a number."""
     try:
-        return _STRICT.decode(line)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        pass
-    try:
-        return json.loads(line)
+        return text_files.json_value(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"no JSON: {error}", place=place) from error
 

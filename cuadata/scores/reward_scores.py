@@ -6,7 +6,6 @@ groups no more usefully, has nothing to teach.
 
 from __future__ import annotations
 
-import math
 import random
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from cuadata.contracts import Gold
 from cuadata.errors import CallError, DataError
 from cuadata.registry import rewards
 from cuadata.scores import evaluation, predictions
-from cuadata.statistics import groups
+from cuadata.statistics import groups, intervals
 
 #: Columns that name the group of an answer, the first that is there.
 GROUPS: Final = ("group", "group_id", "prompt_id", "task_id", "id")
@@ -195,21 +194,21 @@ def _score(
         name=name,
         n=len(values),
         left_out=left_out,
-        mean=math.fsum(values) / len(values),
-        std=statistics.stdev(values) if len(values) > 1 else 0.0,
+        mean=intervals.average(values),
+        std=intervals.deviation(values),
         quantiles=_quantiles(values),
         zero=sum(v == 0 for v in values) / len(values),
         groups=len(shared),
         without_spread=spread.fraction if shared else None,
-        group_std=math.fsum(map(statistics.stdev, shared)) / len(shared) if shared else None,
+        group_std=intervals.average([intervals.deviation(group) for group in shared]) if shared else None,
         ranks_hits=auc(judged),
     )
 
 
 def _quantiles(values: Sequence[float]) -> tuple[float, ...]:
-    held = sorted(values)
-    cuts = statistics.quantiles(held, n=4, method="inclusive") if len(held) > 1 else held * 3
-    return (held[0], *cuts, held[-1])
+    held, unit = sorted(values), intervals.scale(values)
+    cuts = statistics.quantiles([v / unit for v in held], n=4, method="inclusive") if len(held) > 1 else None
+    return (held[0], *([unit * cut for cut in cuts] if cuts is not None else held * 3), held[-1])
 
 
 def auc(judged: Iterable[tuple[float, bool]]) -> float | None:
@@ -259,15 +258,19 @@ def show(
     printing.table(f"Rewards of {path.name} ({len(cases)} prompts)", head, [_line(one) for one in found])
 
 
+def _number(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 1e6 else f"{value:.3e}"
+
+
 def _line(one: Score) -> list[str]:
     share = "-" if one.without_spread is None else f"{100 * one.without_spread:.1f} %"
-    inside = "-" if one.group_std is None else f"{one.group_std:.3f}"
+    inside = "-" if one.group_std is None else _number(one.group_std)
     ranks = "-" if one.ranks_hits is None else f"{one.ranks_hits:.3f}"
     return [
         one.name,
         str(one.n),
-        f"{one.mean:.3f}",
-        f"{one.quantiles[2]:.3f}",
+        _number(one.mean),
+        _number(one.quantiles[2]),
         f"{100 * one.zero:.1f} %",
         share,
         inside,

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 from cuadata import scoring
 from cuadata.scores import failures
 from cuadata.scores.runs import Episode
-from cuadata.statistics.intervals import rate
+from cuadata.statistics.intervals import average, rate
 
 #: Policies that look at nothing, or that know the answer: they stand in every table.
 TRIVIAL = ("nothing", "submit_only", "all_boxes", "random", "oracle")
@@ -127,7 +127,7 @@ def _spread(values: Sequence[float]) -> dict[str, Any]:
         return {"n": 0, "mean": None, "median": None, "max": None}
     return {
         "n": len(values),
-        "mean": math.fsum(values) / len(values),
+        "mean": average(values),
         "median": statistics.median(values),
         "max": max(values),
     }

@@ -5,7 +5,6 @@ Neither holds a picture or a box, so neither is data by itself; played through t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -59,10 +58,12 @@ def read(path: Path, *, base: str | None = None, test: str | None = None) -> Scr
     `test` picks one test of a .side. CallError for another kind of file, DataError for one that does not read.
     """
     try:
-        held = json.loads(text_files.read(path, encoding="utf-8-sig"))
+        text = text_files.read(path, encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise CallError(f"there is no script {path}") from error
-    except json.JSONDecodeError as error:
+    try:
+        held = text_files.json_value(text)
+    except ValueError as error:
         raise DataError(f"is no JSON: {error}", place=str(path)) from error
     if isinstance(held, dict) and isinstance(held.get("steps"), list):
         return _devtools(held, path, base)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from cuadata.errors import CallError
+from cuadata.statistics import intervals
 
 #: What keeps a group without spread from a division by 0, as in TRL.
 EPSILON: Final = 1e-4
@@ -41,9 +42,11 @@ def advantages(rewards: Sequence[float], *, epsilon: float = EPSILON) -> list[fl
         raise CallError(f"a reward is {bad[0]}; finite numbers are wanted")
     if same(rewards):
         return [0.0] * len(rewards)
-    mean = math.fsum(rewards) / len(rewards)
-    std = math.sqrt(math.fsum((r - mean) ** 2 for r in rewards) / (len(rewards) - 1))
-    return [(r - mean) / (std + epsilon) for r in rewards]
+    unit = intervals.scale(rewards)
+    held = [r / unit for r in rewards]
+    mean = math.fsum(held) / len(held)
+    std = math.sqrt(math.fsum((r - mean) ** 2 for r in held) / (len(held) - 1))
+    return [(r - mean) / (std + epsilon / unit) for r in held]
 
 
 def same(rewards: Sequence[float]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -13,6 +14,8 @@ from cuadata.errors import DataError
 Interval = tuple[float, float]
 #: Resamples of a bootstrap are drawn in blocks of this many, so that a seed gives the same draw whatever their number.
 _BLOCK = 500
+#: Numbers beyond this have squares, and sums of squares, that no float holds.
+_ENORMOUS = 1e150
 
 
 class NotBinary(DataError):
@@ -94,7 +97,35 @@ def mean(
     if not values:
         return Mean(mean=None, n=0, interval=None)
     ends = bootstrap(values, clusters, confidence=confidence, samples=samples, seed=seed)
-    return Mean(mean=math.fsum(values) / len(values), n=len(values), interval=ends)
+    return Mean(mean=average(values), n=len(values), interval=ends)
+
+
+def average(values: Sequence[float]) -> float:
+    """The arithmetic mean, also of numbers whose sum is beyond a float. ValueError for none."""
+    if not values:
+        raise ValueError("no values: there is no mean")
+    unit = scale(values)
+    return unit * (math.fsum(v / unit for v in values) / len(values))
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The standard deviation, n - 1 in the denominator, 0 of one value; also of numbers whose squares are beyond a float.
+
+    DataError where it is beyond a float itself.
+    """
+    unit = scale(values)
+    found = unit * statistics.stdev(v / unit for v in values) if len(values) > 1 else 0.0
+    if not math.isfinite(found):
+        raise DataError(
+            f"values from {min(values):g} to {max(values):g} have no standard deviation that a float can hold"
+        )
+    return found
+
+
+def scale(values: Iterable[float]) -> float:
+    """What numbers are divided by, so that their squares and sums stay finite: 1 for all but enormous ones."""
+    largest = max(map(abs, values), default=0.0)
+    return largest if largest > _ENORMOUS else 1.0
 
 
 def bootstrap(
@@ -133,11 +164,12 @@ def means(
         raise ValueError(f"{len(values)} values and {len(clusters)} clusters; each value needs its own")
     order = {name: place for place, name in enumerate(dict.fromkeys(clusters or range(len(values))))}
     places = [order[name] for name in clusters or range(len(values))]
-    sums = np.bincount(places, weights=np.asarray(values, dtype=float), minlength=len(order))
+    unit = scale(values)
+    sums = np.bincount(places, weights=np.asarray(values, dtype=float) / unit, minlength=len(order))
     sizes = np.bincount(places, minlength=len(order)).astype(float)
     random = np.random.default_rng(seed)
     found = []
     for start in range(0, samples, _BLOCK):
         picks = random.integers(0, len(order), (_BLOCK, len(order)))[: samples - start]
         found.append(sums[picks].sum(axis=1) / sizes[picks].sum(axis=1))
-    return list(map(float, np.concatenate(found)))
+    return [unit * float(one) for one in np.concatenate(found)]
