@@ -222,3 +222,11 @@ def test_region_rewards_are_shares(held: list[Point | None]) -> None:
     for point, reward in zip(held, rewards, strict=True):
         assert reward == 0 if point is None else 1 / len(held) - 1e-9 <= reward <= 1 + 1e-9
     assert voting.region_rewards([Point(5, 5)] * 3, viewport=Size(10, 10)) == pytest.approx((1, 1, 1))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_what_is_no_number_is_no_potential_and_no_count(bad: float) -> None:
+    with pytest.raises(ValueError, match="finite numbers are wanted"):
+        potential.potential_rewards([0, bad])
+    with pytest.raises(ValueError, match="no count of hits"):
+        scoring.wilson(bad, 3)  # type: ignore[arg-type]

@@ -36,7 +36,8 @@ _MARKS = re.compile(r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id)\|>|<en
 _ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|$)|\b(?:final )?answer\s*:", re.DOTALL | re.IGNORECASE)
 _TAGS = re.compile(
     r"<\|box_start\|>(.*?)<\|box_end\|>|<(point|box|bbox|click|coord|coordinate|loc)>(.*?)</\2>"
-    r'|<points?\s+x1?\s*=\s*"([^"]*)"\s+y1?\s*=\s*"([^"]*)"',
+    r'|<points?\s+x1?\s*=\s*"([^"]*)"\s+y1?\s*=\s*"([^"]*)"'
+    r"|<x>\s*([^<>]*?)\s*</x>\s*<y>\s*([^<>]*?)\s*</y>",
     re.DOTALL | re.IGNORECASE,
 )
 _CALL = re.compile(r"\b[A-Za-z_][\w.]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
@@ -64,7 +65,9 @@ _LABELLED = re.compile(
     r"(?!\w|\.\d|%|\s*,\s*\d)",
     re.IGNORECASE,
 )
-_CORNERS = re.compile(r"\W+".join([rf"\b(x1|y1|x2|y2)\s*[=:]\s*({_N})"] * 4), re.IGNORECASE)
+_CORNERS = re.compile(
+    r"\W+".join([rf"\b(x1|y1|x2|y2|[xy]_?min|[xy]_?max|left|top|right|bottom)\s*[=:]\s*({_N})"] * 4), re.IGNORECASE
+)
 _BARE = re.compile(rf"\s*({_N}){_SEP}({_N})\s*\.?\s*")
 #: Keys that name a place in JSON, in the order in which they are believed.
 _KEYS: Final = (
@@ -184,11 +187,17 @@ def _in_json(value: Any) -> Iterator[Numbers]:
 def place_of(value: Mapping[str, Any]) -> Numbers | None:
     """The place that a mapping names under one of the usual keys, or as x and y; None where it names none."""
     for key in _KEYS:
-        if key in value and (found := pair(value[key])) is not None:
+        if key in value and (found := _first(value[key]) if key == "points" else pair(value[key])) is not None:
             return found
     if "x" in value and "y" in value:
         return pair([value["x"], value["y"]])
     return None
+
+
+def _first(value: Any) -> Numbers | None:
+    """The first of several points; two of them are no box."""
+    several = isinstance(value, list) and bool(value) and isinstance(value[0], (list, tuple, Mapping))
+    return pair(value[0]) if several else pair(value)
 
 
 def pair(value: Any) -> Numbers | None:
@@ -244,7 +253,8 @@ def _tags(text: str) -> list[Numbers]:
     found = []
     for match in _TAGS.finditer(text):
         inside = match[1] or match[3]
-        place = pair(inside) if inside is not None else pair([match[4], match[5]])
+        sides = [match[4], match[5]] if match[4] is not None else [match[6], match[7]]
+        place = pair(inside) if inside is not None else pair(sides)
         if place is not None:
             found.append(place)
     return found
@@ -289,9 +299,9 @@ def _named(text: str) -> list[Numbers]:
 def _corners(text: str) -> list[Numbers]:
     found = []
     for match in _CORNERS.finditer(text):
-        sides = {match[at].lower(): float(match[at + 1]) for at in (1, 3, 5, 7)}
-        if len(sides) == 4:
-            found.append(tuple(sides[name] for name in _SIDES[0]))
+        sides = {match[at].lower().replace("_", ""): float(match[at + 1]) for at in (1, 3, 5, 7)}
+        if names := next((names for names in _SIDES if all(name in sides for name in names)), None):
+            found.append(tuple(sides[name] for name in names))
     return found
 
 

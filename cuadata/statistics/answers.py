@@ -42,7 +42,13 @@ _NUMBER = re.compile(
     re.DOTALL,
 )
 _GLUED = re.compile(r"[^\W\d_]+|%")
-_UNIT = re.compile(r"\s*(per cent\b|[^\W\d_]+|%)")
+_UNIT = re.compile(r"\s*(per cent\b|[^\W\d_]+\d*|%)")
+#: Behind a unit: what makes another unit of it, km/h or kg per hour.
+_PER = re.compile(r"\s*(?:/|\bper\b)\s*([^\W\d_]+)")
+#: Spaces that part thousands and nothing else, as the SI wants them.
+_THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+#: Scripts that put no spaces between words: any character of them may begin or end a token.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +109,7 @@ def numbers(text: str) -> list[float]:
 
 def _numbers(text: str) -> list[tuple[float, str, str]]:
     """Each number with the text behind it, and the sign of a currency before it."""
-    plain = unicodedata.normalize("NFKC", text).replace("\N{MINUS SIGN}", "-")
+    plain = unicodedata.normalize("NFKC", _THOUSANDS.sub(",", text)).replace("\N{MINUS SIGN}", "-")
     found, start = [], 0
     while match := _NUMBER.search(plain, start):
         value = float(match["number"].replace(",", ""))
@@ -130,8 +136,11 @@ def _unit_fits(rest: str, unit: str | None, units: Mapping[str, Sequence[str]]) 
     """Whether what stands behind a number leaves it the number that was asked for."""
     mine = {fold(unicodedata.normalize("NFKC", w)) for w in (unit, *units.get(unit, ()))} if unit is not None else set()
     said = fold(rest)
-    if any(said.startswith(word) and not said[len(word) : len(word) + 1].isalnum() for word in mine):
-        return True  # also one with a digit or a sign in it, such as m2 or \N{EURO SIGN}
+    for word in mine:
+        behind = said[len(word) :]
+        if said.startswith(word) and not behind[:1].isalnum():  # also one with a sign in it, such as \N{EURO SIGN}
+            per = _PER.match(behind)
+            return per is None or not _known(per[1], units)
     glued = _GLUED.match(rest)
     if glued is not None and fold(glued[0]) not in mine:
         return False  # 10k, 21st and 10% are other numbers than 10 and 21
@@ -139,7 +148,11 @@ def _unit_fits(rest: str, unit: str | None, units: Mapping[str, Sequence[str]]) 
     if unit is None or following is None:
         return True
     word = fold(following[1])
-    return word in mine or all(word not in map(fold, words) for words in units.values())
+    return word in mine or not _known(word.rstrip("0123456789"), units)
+
+
+def _known(word: str, units: Mapping[str, Sequence[str]]) -> bool:
+    return any(word in map(fold, words) for words in units.values())
 
 
 def _phrases(answer: str, phrases: Sequence[str]) -> Score:
@@ -152,7 +165,8 @@ def _phrases(answer: str, phrases: Sequence[str]) -> Score:
 
 def _stands_in(phrase: str, text: str) -> bool:
     """Whether a phrase occurs with token borders: no letter or digit goes on, and no number goes on past its point."""
-    before, after = r"(?<!\w)", r"(?!\w)"
+    before = "" if _UNSPACED.match(phrase[0]) else r"(?<!\w)"
+    after = "" if _UNSPACED.match(phrase[-1]) else r"(?!\w)"
     if phrase[0].isdigit():
         before += r"(?<!\d[.,])(?<![^\w\s]-)(?<!\s-)(?<!^-)"
     if phrase[-1].isdigit():

@@ -57,7 +57,7 @@ def wilson(hits: int, n: int, confidence: float = 0.95) -> Interval | None:
     the law of succession, and statistical inference", 1927. Its ends are exactly 0 for no hit and exactly 1 for all.
     ValueError where the counts are no counts.
     """
-    if hits != int(hits) or n != int(n) or not 0 <= hits <= n:
+    if not (math.isfinite(hits) and math.isfinite(n)) or hits != int(hits) or n != int(n) or not 0 <= hits <= n:
         raise ValueError(f"{hits} of {n} is no count of hits; whole numbers with 0 <= hits <= n are wanted")
     if n == 0:
         return None

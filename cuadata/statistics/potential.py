@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,10 +38,12 @@ def potential_reward(before: float, after: float, *, paid: bool, bonus: float = 
 def potential_rewards(potentials: Sequence[float], *, bonus: float = 1.0, full: float = 1.0) -> tuple[float, ...]:
     """The rewards of an episode, one an action, from the potential before the first action and after each.
 
-    ValueError for an empty list: the potential at the start is part of it.
+    ValueError for an empty list, since the potential at the start is part of it, and for one that is not finite.
     """
     if not potentials:
         raise ValueError("no potentials; give the one at the start and one after each action")
+    if bad := [one for one in potentials if not math.isfinite(one)]:
+        raise ValueError(f"a potential is {bad[0]}; finite numbers are wanted")
     earned, paid = [], False
     for before, after in itertools.pairwise(potentials):
         earned.append(potential_reward(before, after, paid=paid, bonus=bonus, full=full))
