@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from cuadata import registry
+from cuadata.cli import app
 from cuadata.contracts import View
+from cuadata.errors import CallError
 from cuadata.scores import evaluation
 from cuadata.types import Action, Point, Size
 
@@ -49,7 +52,7 @@ def written(format: str, frame: str = "px") -> Said:
 
 @pytest.mark.parametrize(
     ("spoken", "chosen"),
-    [("gta1", "claude"), ("gta1", "openai"), ("uitars", "openai"), ("aguvis", "qwen25vl"), ("qwen25vl", "aguvis")],
+    [("gta1", "claude"), ("gta1", "openai"), ("claude", "aguvis"), ("openai", "smolvlm"), ("qwen25vl", "aguvis")],
 )
 def test_a_format_that_reads_nothing_is_named_beside_the_one_that_does(
     steps: str, tmp_path: Path, spoken: str, chosen: str
@@ -111,3 +114,18 @@ def test_numbers_that_never_leave_a_frame_are_told_where_no_frame_hits(steps: st
 def test_a_model_that_only_misses_is_not_accused(steps: str, tmp_path: Path) -> None:
     own = written("gta1")
     assert warnings(tmp_path, steps, lambda n, c: own(n, CENTRES[(n + 7) % 24]), "gta1") == []
+
+
+def test_rewards_and_selections_name_a_wrong_format_too(steps: str, tmp_path: Path) -> None:
+    warnings(tmp_path, steps, written("gta1"), "gta1")  # writes the file
+    calls = (
+        ["rewards", "score", str(tmp_path / "p.jsonl"), "--reward", "point_in_box", "--gold", steps, "--format"],
+        ["select", str(tmp_path / "p.jsonl"), "--out", str(tmp_path / "out"), "--force", "--gold", steps, "--format"],
+    )
+    for call in calls:
+        shown = CliRunner().invoke(app, [*call, "claude"])
+        assert shown.exit_code == 0, shown.output
+        assert "24 of 24 answers could not be read as 'claude'" in shown.stderr
+        assert "is --format gta1 meant?" in shown.stderr
+        assert "WARNING" not in CliRunner().invoke(app, [*call, "gta1"]).stderr
+    assert isinstance(CliRunner().invoke(app, [*calls[0], "gta2"]).exception, CallError)

@@ -42,7 +42,8 @@ def select(
 ) -> None:
     """Keep what a model hits sometimes; what it never hits only where another check vouches for the label."""
     from cuadata.reporting import printing
-    from cuadata.scores import evaluation, selection
+    from cuadata.scores import evaluation, misread, selection
+    from cuadata.scores import predictions as answered
 
     low, high = selection.bounds(keep)
     limits = selection.Limits(
@@ -71,5 +72,6 @@ def select(
     if what == "dataset":
         printing.say(f"{len(files)} Parquet files of kept rows in {out / selection.ROWS}")
     printing.selection(result)
+    printing.warn(misread.of_samples(answered.match(answered.lines(predictions), golds).answered, format))
     if json:
         printing.data(result)

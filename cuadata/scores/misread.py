@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, get_args
 
 from cuadata import registry
 from cuadata.contracts import Format
 from cuadata.geometry import Frame, FrameKind
-from cuadata.scores import predictions
+from cuadata.scores import grounding, predictions
 from cuadata.scores.grounding import Scored
 from cuadata.scores.predictions import Answered, Reading
 from cuadata.speaking import grid
@@ -55,6 +55,15 @@ def hints(
         *_of_frames(sample, rows, format, tolerance=tolerance, frame=frame),
         *_of_formats(sample, rows, format, tolerance=tolerance, frame=frame),
     ]
+
+
+def of_samples(answered: Sequence[Answered], format: str, *, frame: str | None = None) -> list[str]:
+    """The same for questions that have several texts each, by the first of them."""
+    step = max(1, -(-len(answered) // (4 * SAMPLE)))
+    firsts = [replace(one, texts=one.texts[:1]) for one in answered[::step] if one.texts]
+    rows = [grounding.score(one, registry.formats[format], frame=frame) for one in firsts]
+    found = hints(firsts, rows, format, tolerance=0.0, frame=frame) if firsts else []
+    return [f"in a sample of {len(firsts)} questions, {words}" for words in found] if step > 1 else found
 
 
 def _of_formats(

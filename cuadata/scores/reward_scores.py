@@ -15,8 +15,9 @@ from typing import Annotated, Any, Final
 
 from cuadata.contracts import Gold
 from cuadata.errors import CallError, DataError
-from cuadata.registry import rewards
-from cuadata.scores import evaluation, predictions
+from cuadata.registry import formats, rewards
+from cuadata.scores import evaluation, misread, predictions
+from cuadata.scores.predictions import Answered
 from cuadata.statistics import groups, intervals
 
 #: Columns that name the group of an answer, the first that is there.
@@ -62,11 +63,17 @@ class Score:
 
 def from_gold(path: Path, gold: str, form: str, *, frame: str | None = None, kind: str | None = None) -> list[Case]:
     """The cases of a predictions file against a gold set, NAME:PATH. Raises as `evaluation.answers`."""
+    return _cases(_answered(path, gold, kind), form, frame)
+
+
+def _answered(path: Path, gold: str, kind: str | None) -> tuple[Answered, ...]:
     _, golds = evaluation.gold_set(gold)
-    matched = predictions.match(predictions.lines(path), golds, kind=kind)
+    return predictions.match(predictions.lines(path), golds, kind=kind).answered
+
+
+def _cases(answered: Sequence[Answered], form: str, frame: str | None) -> list[Case]:
     return [
-        Case(group=one.gold.task.id, answers=one.texts, columns=_columns(one.gold, form, frame))
-        for one in matched.answered
+        Case(group=one.gold.task.id, answers=one.texts, columns=_columns(one.gold, form, frame)) for one in answered
     ]
 
 
@@ -250,12 +257,18 @@ def show(
         raise CallError(f"say which rewards to score; there are: {', '.join(rewards.names())}")
     if wrong := [name for name in wanted if name not in rewards]:
         raise CallError(f"no reward is named '{wrong[0]}'; there are: {', '.join(rewards.names())}")
-    cases = from_gold(path, gold, form, frame=frame, kind=kind) if gold else from_rows(path, form, frame=frame)
+    if form not in formats:
+        raise CallError(f"no format is named '{form}'; there are: {', '.join(formats.names())}")
+    answered = _answered(path, gold, kind) if gold else ()
+    cases = _cases(answered, form, frame) if gold else from_rows(path, form, frame=frame)
     found = score(cases, wanted, seed=seed)
+    warnings = misread.of_samples(answered, form, frame=frame)
     if as_json:
-        printing.data({"predictions": path.name, "format": form, "rewards": to_builtins(found)})
+        held = {"predictions": path.name, "format": form, "rewards": to_builtins(found), "warnings": warnings}
+        printing.data(held)
     head = ["reward", "n", "mean", "median", "0", "no spread", "std in group", "ranks hits"]
     printing.table(f"Rewards of {path.name} ({len(cases)} prompts)", head, [_line(one) for one in found])
+    printing.warn(warnings)
 
 
 def _number(value: float) -> str:
