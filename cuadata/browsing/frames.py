@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cuadata.browsing.ax import Tree
 from cuadata.browsing.loop import Stuck
@@ -109,6 +109,7 @@ class Frame:
     listening: set[int] = field(default_factory=set)
     rows: dict[int, dict[str, Any]] = field(default_factory=dict)
     generation: int = -1
+    born: Annotated[float | None, "when its document began, ms since the epoch; None before it was asked"] = None
     built: dict[int, Any] = field(default_factory=dict)
     tree: Tree = field(default_factory=Tree)
     tree_key: str = "never"
@@ -218,8 +219,13 @@ class Frame:
 
     async def _enter(self, limit: float) -> None:
         made = await send(self.session, "Page.createIsolatedWorld", limit, frameId=self.id, worldName=WORLD)
-        self.world = int(made["executionContextId"])
-        await send(self.session, "Runtime.evaluate", limit, expression=script() + ";0", contextId=self.world)
+        world = int(made["executionContextId"])
+        expression = script() + ";performance.timeOrigin"
+        told = await send(self.session, "Runtime.evaluate", limit, expression=expression, contextId=world)
+        born = told["result"].get("value")
+        if self.born not in (None, born):
+            raise FrameGone(f"{self.url[:120]} has left; another document stands in its frame")
+        self.world, self.born = world, born
 
 
 class Frames:
