@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cuadata.people.gestures import Gesture, Gestures, Heard
+from cuadata.people.gestures import Gestures
+from cuadata.people.heard import Gesture, Heard
 from cuadata.types import Point
 
 FIELD: dict[str, Any] = {"editable": True, "multiline": False, "select": False, "secret": None, "modifiers": []}
@@ -166,3 +167,86 @@ def test_shortcuts_of_a_page_are_keys() -> None:
         "key", **{**PLAIN, "key": "?", "types": True, "modifiers": ["Shift"]}
     )
     assert person.told() == [("press", "j"), ("press", "?")]
+
+
+def test_what_was_composed_and_given_up_was_not_typed() -> None:
+    for how, data in (("deleteCompositionText", None), ("insertCompositionText", None)):
+        person = Person().key("a", place="i")
+        for text in ("x", "xy"):
+            person.hears("text", place="i", how="insertCompositionText", **{**FIELD, "data": text})
+        person.hears("text", place="i", how=how, **{**FIELD, "data": data}).key("b", place="i")
+        assert person.told() == [("type", "ab")]
+
+
+def test_a_key_whose_text_the_page_leads_to_a_field_is_one_action() -> None:
+    person = Person().hears("key", place="grid", key="a", types=True)
+    pressed = person.time
+    person.hears("entering", place="i", after=0.01, **FIELD).hears(
+        "text", place="i", after=0.0, how="insertText", **{**FIELD, "data": "a"}
+    )
+    person.key("b", place="i")
+    assert person.told() == [("type", "ab")]
+    assert person.done[0].begin.time == pressed, "what stood is what stood before the key"
+    assert person.done[0].begin.place[2] == "i"
+
+
+def test_text_that_was_announced_and_refused_begins_nothing_later() -> None:
+    person = Person().click(place="n").hears("entering", place="n", **FIELD)
+    person.key("7", place="n")
+    typed = next(g for g in [*person.done, *person.gestures.close()] if g.type == "type")
+    assert typed.begin.kind == "key"
+
+
+def test_further_letters_of_an_options_name_are_no_keys_of_their_own() -> None:
+    chosen = {**PLAIN, "select": True, "value": "c", "label": "Cherry"}
+    letters = Person().hears("key", place="s", key="c", types=True, select=True).hears("choose", place="s", **chosen)
+    letters.hears("key", place="s", key="h", types=True, select=True)
+    assert letters.told() == [("select", "Cherry")]
+    tab = (
+        Person().hears("choose", place="s", **chosen).hears("key", place="s", key="ArrowDown", types=False, select=True)
+    )
+    tab.hears("key", place="s", key="Tab", types=False, select=True)
+    assert tab.told() == [("select", "Cherry"), ("press", "ArrowDown"), ("press", "Tab")]
+
+
+def test_a_press_that_ends_in_another_document_is_measured_on_the_screen() -> None:
+    def pressed(right: float, kind: str = "up") -> Gesture:
+        gestures = Gestures()
+        down = Heard(
+            kind="down",
+            time=1.0,
+            data={**PLAIN, "button": 0},
+            point=Point(40, 15),
+            screen=Point(90, 55),
+            place=(0, "f"),
+        )
+        up = Heard(
+            kind=kind,
+            time=1.1,
+            data={**PLAIN, "button": 0},
+            point=Point(90 + right, 55),
+            screen=Point(90 + right, 55),
+            place=(0, "top" if kind == "up" else "f"),
+        )
+        assert gestures.feed(down) == gestures.feed(up) == []
+        return gestures.close()[0]
+
+    assert pressed(0).type == "click", "the frame went away under the pointer, which stood still"
+    assert (pressed(100).type, pressed(100).end) == ("drag", Point(140, 15))
+    assert pressed(100, "dropped").end == Point(140, 15), "a drop tells a place in the top-level document"
+
+
+def test_a_button_that_was_pressed_in_a_page_that_is_gone_is_released() -> None:
+    person = Person().hears("down", button=0)
+    assert person.gestures.busy
+    assert person.gestures.left(1) == [] and person.gestures.busy
+    person.gestures.left(0)
+    assert not person.gestures.busy
+    assert person.told() == [("click", "")]
+
+
+def test_the_cross_of_a_search_field_is_a_click_and_a_picked_date_is_typed() -> None:
+    person = Person().click(place="s").hears("set", place="s", type="search", value="")
+    assert person.told() == [("click", "")]
+    person = Person().click(place="d").hears("set", place="d", type="date", value="2026-05-17")
+    assert person.told() == [("click", ""), ("type", "2026-05-17")]

@@ -6,18 +6,16 @@ click, further characters of a field, the option that a drop-down was opened for
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Annotated, Any
 
-from cuadata.speaking import keys as key_names
-from cuadata.types import ActionType, Point
+from cuadata.people.heard import Gesture, Heard, apart, ended_at, erase, led_elsewhere, may_be_text, press, settle
 
 #: A press and release closer than this are a click, CSS px; the same as for scripts.
 SHORTEST_DRAG = 4.0
 #: Wheel events further apart than this are two scrolls; clicks further apart than `CLICK_SECONDS` no double click.
 SCROLL_SECONDS, CLICK_SECONDS = 0.4, 0.6
+#: Seconds within which a list takes a further letter as one of the same option's name, as Chromium does.
+TYPED_AHEAD = 1.0
 #: Kinds of fields whose value a picker of the browser's own may set, without any input that the page hears.
 PICKED = frozenset(
     ("date", "time", "month", "week", "datetime-local", "color", "text", "search", "email", "url", "tel")
@@ -25,47 +23,6 @@ PICKED = frozenset(
 #: What a person does to the browser itself: each is an action by itself.
 WHOLE = ("dialog", "navigate", "switch_page", "back", "forward", "reload")
 _MODES = {0: "px", 1: "line", 2: "page"}
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Heard:
-    """Something that was heard, with what stood before it."""
-
-    kind: Annotated[str, "down, up, key, text, wheel, choose, ...: see person_listen.js"]
-    time: Annotated[float, "seconds since the epoch, as the browser took the input"]
-    data: Annotated[dict[str, Any], "what the document said"] = field(default_factory=dict)
-    point: Annotated[Point | None, "where, CSS px of the top-level viewport"] = None
-    place: Annotated[tuple[Any, ...], "page, document and field: where typing goes on"] = ()
-    before: Annotated[Any, "what stood before; opaque here"] = field(default=None, repr=False)
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Gesture:
-    """One action of a person."""
-
-    type: ActionType
-    begin: Annotated[Heard, "what began it"]
-    ended: Annotated[float, "seconds since the epoch"]
-    point: Point | None = None
-    end: Point | None = None
-    typed: Annotated[list[str], "characters and pasted texts, corrections taken back"] = field(default_factory=list)
-    corrected: Annotated[int, "characters that were typed and taken back"] = 0
-    text: str | None = None
-    value: str | None = None
-    keys: tuple[str, ...] = ()
-    modifiers: tuple[str, ...] = ()
-    right: float = 0.0
-    down: float = 0.0
-    unit: str = "px"
-    files: tuple[str, ...] = ()
-    url: str | None = None
-    page: int | None = None
-    accept: bool | None = None
-    secret: Annotated[str | None, "kind of secret that the field is for"] = None
-    composing: Annotated[bool, "the last of `typed` is not settled yet"] = False
-    sure: Annotated[bool, "the last of `typed` has been confirmed by the field"] = True
-    waiting: Annotated[Heard | None, "a key that may still turn out as text"] = field(default=None, repr=False)
-    count: Annotated[int, "clicks in it"] = 1
 
 
 class Gestures:
@@ -128,8 +85,13 @@ class Gestures:
         if held is not None:
             waiting, held.waiting = held.waiting, None
             done += [held] if held.type != "type" or held.typed else []
-            done += [_press(waiting)] if waiting is not None else []
+            done += [press(waiting)] if waiting is not None else []
         return done
+
+    def left(self, page: int) -> list[Gesture]:
+        """A page is gone: a button that was pressed in it is never heard to be released."""
+        down = self._down
+        return self._on_up(down) if down is not None and down.place[:1] == (page,) else []
 
     # --- pointer ----------------------------------------------------------------------------------------------------
 
@@ -142,7 +104,7 @@ class Gestures:
             return done  # buttons that go back and forward are heard as what they do
         again = (
             held is not None and held.type == "click" and heard.data["button"] == 0 and held.point is not None
-            and heard.point is not None and _apart(held.point, heard.point) < SHORTEST_DRAG and held.count == 1
+            and heard.point is not None and apart(held.point, heard.point) < SHORTEST_DRAG and held.count == 1
             and heard.time - held.ended < CLICK_SECONDS and held.begin.place[:2] == heard.place[:2]
         )  # fmt: skip
         if again:
@@ -173,9 +135,10 @@ class Gestures:
             return []
         first, self._first = self._first, None
         done: list[Gesture] = []
-        far = down.point is not None and heard.point is not None and _apart(down.point, heard.point) >= SHORTEST_DRAG
+        end = ended_at(down, heard)
+        far = down.point is not None and end is not None and apart(down.point, end) >= SHORTEST_DRAG
         if down.data["button"] == 0 and (far or self._dragged) and heard is not down:
-            made = Gesture(type="drag", begin=down, ended=heard.time, point=down.point, end=heard.point)
+            made = Gesture(type="drag", begin=down, ended=heard.time, point=down.point, end=end)
         elif first is not None and self._count > 1:
             made = first
             made.type, made.count, made.ended, first = "double_click", 2, heard.time, None
@@ -218,9 +181,12 @@ class Gestures:
         held = self.open
         if held is not None and held.type == "type" and held.begin.place == heard.place:
             return [], held
-        done = self.close()
         entering, self._entering = self._entering, None
-        begin = entering if entering is not None and entering.place == heard.place else heard
+        begin = entering if entering is not None and _announced(entering, heard) else heard
+        if held is not None and begin is not heard and led_elsewhere(held, heard):
+            # The page led the text of that key to this field: one action, and what stood is what stood before the key.
+            begin.time, begin.before, self.open = held.begin.time, held.begin.before, None
+        done = self.close()
         self.open = Gesture(type="type", begin=begin, ended=heard.time, secret=heard.data.get("secret"))
         return done, self.open
 
@@ -233,17 +199,17 @@ class Gestures:
                 done += self.close()
                 more, held = self._typing(heard)
                 done += more
-            _settle(held)
+            settle(held)
             held.typed.append(key)
             held.sure, held.ended = False, heard.time
             return done
         typing = held if held is not None and held.type == "type" and held.begin.place == heard.place else None
         if key == "Backspace" and typing is not None and typing.typed and typing.waiting is None:
-            _settle(typing)
-            typing.corrected += _erase(typing.typed, word="Control" in data["modifiers"])
+            settle(typing)
+            typing.corrected += erase(typing.typed, word="Control" in data["modifiers"])
             typing.ended = heard.time
             return []
-        if _may_be_text(key, data):
+        if may_be_text(key, data):
             if typing is None or typing.waiting is not None:
                 done = self.close()
                 more, typing = self._typing(heard)
@@ -252,11 +218,14 @@ class Gestures:
                 done = []
             typing.waiting, typing.ended = heard, heard.time
             return done
-        if data["select"] and held is not None and held.type == "select" and held.begin.place == heard.place:
-            held.waiting, held.ended = heard, heard.time
+        chosen = held if held is not None and held.type == "select" and held.begin.place == heard.place else None
+        if data["select"] and chosen is not None and chosen.waiting is None:
+            # A further letter of the option's name need not move the choice; any other key may act by itself.
+            spelt = data["types"] and heard.time - chosen.ended < TYPED_AHEAD
+            chosen.waiting, chosen.ended = None if spelt else heard, heard.time
             return []
         done = self.close()
-        self.open = _press(heard)
+        self.open = press(heard)
         return done
 
     def _on_entering(self, heard: Heard) -> list[Gesture]:
@@ -265,10 +234,15 @@ class Gestures:
 
     def _on_text(self, heard: Heard) -> list[Gesture]:
         how, text = heard.data["how"] or "", heard.data["data"]
+        held = self.open
+        given_up = how == "deleteCompositionText" or (how == "insertCompositionText" and text is None)
+        if given_up and held is not None and held.composing:
+            held.typed.pop()
+            held.composing = False
+            return []
         if how.startswith(("delete", "history", "format")) or how == "insertFromDrop":
             return []  # of a key or a drag that was heard itself
         if how in ("insertLineBreak", "insertParagraph"):
-            held = self.open
             if held is not None and held.type == "type" and held.waiting is not None:
                 held.waiting = None
                 held.typed.append("\n")
@@ -285,7 +259,7 @@ class Gestures:
             held.typed.append(text)
             held.composing = held.sure = True
             return done
-        _settle(held)
+        settle(held)
         if not held.sure and held.typed:
             held.typed.pop()  # the key that made this text
         held.typed.append(text)
@@ -320,8 +294,10 @@ class Gestures:
     def _on_set(self, heard: Heard) -> list[Gesture]:
         held = self.open
         by_hand = self._down is not None or (held is not None and held.begin.place == heard.place)
-        if by_hand and not (held is not None and held.type == "click" and heard.data["type"] in PICKED):
-            return []  # a slider under the pointer, a number by its arrows: the gesture itself is heard
+        picked = held is not None and held.type == "click" and heard.data["type"] in PICKED
+        emptied = not heard.data["value"] and heard.data.get("secret") is None
+        if by_hand and (emptied or not picked):
+            return []  # a slider under the pointer, a number by its arrows, a field's own cross: the gesture itself is heard
         done = self.close()
         made = Gesture(type="type", begin=heard, ended=heard.time, secret=heard.data.get("secret"))
         made.typed.append(heard.data["value"] or "\u2022")
@@ -339,42 +315,6 @@ class Gestures:
         return [*done, made]
 
 
-def _press(heard: Heard) -> Gesture:
-    data = heard.data
-    names = [m for m in data["modifiers"] if not (m == "Shift" and data["types"])]
-    try:
-        chord = key_names.read((*names, data["key"]), "browser")
-    except key_names.UnknownKey:
-        chord = (*names, data["key"])
-    if data["types"] and not names:
-        chord = (data["key"],)
-    return Gesture(type="press", begin=heard, ended=heard.time, keys=chord)
-
-
-def _may_be_text(key: str, data: dict[str, Any]) -> bool:
-    """Whether a key puts text into its field unless the page does something else with it."""
-    if not data["editable"]:
-        return False
-    if key == "Enter":
-        return bool(data["multiline"]) and not data["modifiers"]
-    held = set(data["modifiers"])
-    return (key.lower() == "v" and bool(held & {"Control", "Meta"})) or (key == "Insert" and held == {"Shift"})
-
-
-def _settle(held: Gesture) -> None:
-    """What was composed stands now."""
-    held.composing = False
-
-
-def _erase(typed: list[str], *, word: bool) -> int:
-    """Take the last character or word back; how many characters that were."""
-    text = "".join(typed)
-    kept = text.rstrip() if word else text[:-1]
-    if word:
-        kept = kept[: max(kept.rfind(" "), kept.rfind("\n")) + 1]
-    typed[:] = list(kept)
-    return len(text) - len(kept)
-
-
-def _apart(one: Point, other: Point) -> float:
-    return math.hypot(one.x - other.x, one.y - other.y)
+def _announced(entering: Heard, text: Heard) -> bool:
+    """Whether the field said of this very text that it would come; what it refused, or set by its arrows, has no text."""
+    return text.kind == "text" and entering.place == text.place and text.time - entering.time < 0.5

@@ -97,14 +97,17 @@ globalThis.cuadata.person ??= (() => {
     while (k.isContentEditable && flatParent(k)?.isContentEditable) k = flatParent(k);
     return k;
   };
+  /** Where the pointer is, in the document and on the screen: a press may begin in one document and end in another. */
+  const placed = (event) => ({
+    x: event.clientX ?? null, y: event.clientY ?? null, screen: event.screenX === undefined ? null : [event.screenX, event.screenY],
+  });
   const MODIFIERS = ["Control", "Alt", "Shift", "Meta"];
   const about = (event, e) => {
     const chain = chainOf(e);
     return {
       time: (performance.timeOrigin + (event.timeStamp || performance.now())) / 1000,
       modifiers: event.getModifierState ? MODIFIERS.filter((m) => event.getModifierState(m)) : [],
-      x: event.clientX ?? null, y: event.clientY ?? null,
-      ...field(e), field: serial(region(e)),
+      ...placed(event), ...field(e), field: serial(region(e)),
       moment: moment(chain), chain: chain.length ? chain : chainOf(e),
     };
   };
@@ -112,7 +115,7 @@ globalThis.cuadata.person ??= (() => {
   const briefly = (event, e) => ({
     time: (performance.timeOrigin + (event.timeStamp || performance.now())) / 1000,
     modifiers: event.getModifierState ? MODIFIERS.filter((m) => event.getModifierState(m)) : [],
-    x: event.clientX ?? null, y: event.clientY ?? null, ...field(e), field: serial(region(e)),
+    ...placed(event), ...field(e), field: serial(region(e)),
   });
 
   // --- pointer -----------------------------------------------------------------------------------------------------------
@@ -176,20 +179,25 @@ globalThis.cuadata.person ??= (() => {
   const ALONE = new Set(["Control", "Alt", "Shift", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn", "Process", "Unidentified", "Dead"]);
   let lastKey = -1000;
   let typing = null; // the field that the last input was typed into
+  let keyedInto = null; // where the last key went; a page may lead its text elsewhere
   /** Text that comes without a key: composed, dictated, put in by the browser. */
   const entering = (event) => {
-    if (performance.now() - lastKey < 100 || event.inputType?.startsWith("delete")) return;
+    if (event.inputType?.startsWith("delete")) return;
     const e = innermost(event);
+    if (performance.now() - lastKey < 100 && keyedInto === region(e)) return;
     say({ kind: "entering", ...about(event, e) });
   };
   const keyed = (event) => {
     lastKey = performance.now();
     if (event.isComposing || ALONE.has(event.key)) return;
     const e = innermost(event);
+    lastTurn = -1000;
+    keyedInto = region(e);
     const kind = secrets.kindOf(e);
     const types = event.key.length === 1 && !event.metaKey && (event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey));
-    const on = types && typing !== null && typing === region(e);
-    typing = types ? region(e) : null;
+    const into = types && field(e).editable ? keyedInto : null; // elsewhere each key is an action of its own
+    const on = into !== null && typing === into;
+    typing = into;
     // A character typed into a secret's field stands here as a bullet.
     say({ kind: "key", key: types && kind ? "\u2022" : event.key, types, repeat: event.repeat, ...(on ? briefly : about)(event, e) });
     forget();
@@ -208,10 +216,13 @@ globalThis.cuadata.person ??= (() => {
     say({ kind: "text", how: event.inputType, data: kind ? (data === null ? null : "\u2022") : data, ...briefly(event, e) });
   };
   let lastTurn = -1000;
+  let lastWay = "";
   const turned = (event) => {
     const e = innermost(event);
-    const on = event.timeStamp - lastTurn < 300;
-    lastTurn = event.timeStamp;
+    const held = MODIFIERS.filter((m) => event.getModifierState(m));
+    const way = `${Math.sign(event.deltaX)} ${Math.sign(event.deltaY)} ${event.deltaMode} ${held}`;
+    const on = event.timeStamp - lastTurn < 300 && way === lastWay;
+    [lastTurn, lastWay] = [event.timeStamp, way];
     say({ kind: "wheel", right: event.deltaX, down: event.deltaY, mode: event.deltaMode, ...(on ? briefly : about)(event, e) });
   };
 

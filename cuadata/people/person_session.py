@@ -15,7 +15,8 @@ from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.browsing.tab import Tab
 from cuadata.people.browser_acts import BrowserActs
-from cuadata.people.gestures import Gesture, Gestures, Heard
+from cuadata.people.gestures import Gestures
+from cuadata.people.heard import Gesture, Heard
 from cuadata.people.masking import Secrets
 from cuadata.people.person_ears import Ears
 from cuadata.people.person_moments import Moment, Seen, look_back, with_masks
@@ -160,9 +161,16 @@ class Session:
 
     async def _attend(self, tab: Tab) -> None:
         ears = self._ears[tab.index] = Ears(tab, self._on_message, self._acts.heard)
+        tab.page.on("close", lambda _: self._left(tab))
         with contextlib.suppress(FrameGone, Stuck, TimeoutError):
             await ears.open()
             await ears.reach()
+        self._stale = True
+        self._wake.set()
+
+    def _left(self, tab: Tab) -> None:
+        """A page was closed, perhaps by the press that is still going on in it."""
+        self._take(self.gestures.left(tab.index))
         self._stale = True
         self._wake.set()
 
@@ -177,16 +185,17 @@ class Session:
             self._stale = True
             self._wake.set()
             return
-        moment = None
+        if kind in BEGINS and tab is not self.page.windows.held:
+            self._switch(tab, message["time"])
+        # What only goes on brings no measuring; should it begin something after all, the last observation is what stood.
+        moment = self._moment(tab, frame_id, message)
         if kind in BEGINS:
-            if tab is not self.page.windows.held:
-                self._switch(tab, message["time"])
-            moment = self._moment(tab, frame_id, message)
             self._inputs += 1
             self.last_input = time.time()
         heard = Heard(
             kind=kind, time=message["time"], data=message, before=moment, place=(tab.index, frame_id, message.get("field")),
             point=Point(message["x"], message["y"]) if message.get("x") is not None else None,
+            screen=Point(*message["screen"]) if message.get("screen") is not None else None,
         )  # fmt: skip
         if kind == "up":
             self.last_input = time.time()
@@ -254,8 +263,11 @@ class Session:
                 if self._stale and not self.paused and not self.gestures.busy:
                     await self._look()
                 await self._write()
-            except (FrameGone, Stuck, TimeoutError) as error:
-                self.notes.append(f"a look failed: {error}"[:200])
+            except Exception as error:  # noqa: BLE001 - whatever a page does to a look, the recording goes on
+                words = f"a look failed: {type(error).__name__}: {error}"[:200]
+                self.notes += [] if words in self.notes else [words]
+                self._stale = True
+                await asyncio.sleep(0.1)
 
     async def _look(self) -> None:
         """Observe the active page and keep what stands."""

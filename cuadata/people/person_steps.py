@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cuadata import privacy, recording
 from cuadata.browsing import acting
-from cuadata.people.gestures import Gesture
+from cuadata.people.heard import Gesture
 from cuadata.people.masking import Secrets, blackened
 from cuadata.people.person_moments import Moment, Seen, look_back, point_at, target_of
 from cuadata.types import Action, Effect, Element, Observation, Size, Step
