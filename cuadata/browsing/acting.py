@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cuadata.browsing.page_session import AsyncPage
     from cuadata.browsing.tab import Tab
 
-POINTED = frozenset({"click", "double_click", "right_click", "hover", "drag"})
+POINTED = arriving.POINTED | {"hover"}
 #: Actions that need no open page.
 WITHOUT_PAGE = frozenset({"navigate", "switch_page", "wait", "reason", "done", "infeasible"})
 #: Seconds to wait for an effect of actions that rarely have a late one; to enter one of `FIELDS` is an effect by itself.
@@ -77,7 +77,9 @@ async def _act(
     renew: bool,
     effect: bool,
 ) -> Step:
-    before = await _before(page, observation, screenshot, renew)
+    if page.windows.held is not None:
+        page.tab.forget()
+    before = await _before(page, action, observation, screenshot, renew)
     # What was taken last and is fresh still need not be asked about twice.
     known = renew and page.last is not None and before is observation is page.last.observation
     if observation is not None and not known and await _recycled(page, action, observation):
@@ -88,7 +90,7 @@ async def _act(
     ambient: list[Observation] = []
     compared = effect and after and screenshot and page.windows.held is not None
     told = arriving.UNKNOWN
-    if aim.error is None and action.type in POINTED - {"hover"}:
+    if aim.error is None and action.type in arriving.POINTED:
         came = page.tab.pointer != aim.action.point
         renewed, told = await arriving.hover(page, aim.action.point, screenshot)
         if renewed is not None:
@@ -105,7 +107,7 @@ async def _act(
     if error is None:
         pulses = page.last.pulses if page.last is not None else {}
         done, error = await carry_out(page, aim.action)
-        waited = await _until_effect(page, aim, pulses, since) if after else None
+        waited = await _until_effect(page, aim, pulses, since, stop=screenshot) if after else None
     seen = await page.observe(screenshot=screenshot, since=since) if after else None
     step = Step(
         index=page.steps,
@@ -146,14 +148,16 @@ def _refused(page: AsyncPage, action: Action, before: Observation) -> Step:
     )  # fmt: skip
 
 
-async def _before(page: AsyncPage, given: Observation | None, screenshot: bool, renew: bool) -> Observation:
+async def _before(
+    page: AsyncPage, action: Action, given: Observation | None, screenshot: bool, renew: bool
+) -> Observation:
     """The observation to act on: the one given or the last one, unless the page has changed since."""
     held = given if given is not None else page.last.observation if page.last is not None else None
     if held is None or (screenshot and held.screenshot is None and given is None):
         return await page.observe(screenshot=screenshot)
     if given is not None and (not renew or page.last is None or page.last.observation is not given):
         return given
-    return held if await page.fresh() else await page.observe(screenshot=screenshot)
+    return held if await page.fresh(going=arriving.goes(page, action)) else await page.observe(screenshot=screenshot)
 
 
 async def aimed(page: AsyncPage, action: Action, before: Observation, *, known: bool = False) -> Aim:
@@ -243,8 +247,11 @@ def effect_between(
     return found
 
 
-async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float) -> float | None:
-    """Wait until an action shows an effect: seconds until it did, None where it showed none within the patience."""
+async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float, *, stop: bool) -> float | None:
+    """Wait until an action shows an effect: seconds until it did, None where it showed none within the patience.
+
+    `stop`: what is at rest then may be stopped for its picture at once.
+    """
     entering = aim.action.type == "click" and aim.target is not None and aim.target.role in FIELDS
     patience = BRIEF.get("hover" if entering else aim.action.type, page.patience)
     await page.windows.arriving()
@@ -253,7 +260,8 @@ async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float)
         return time.monotonic() - since
     held, end = shown(pulses), time.monotonic() + patience
     with contextlib.suppress(FrameGone, Stuck):
-        while shown(await tab.pulses()) == held:
+        now = await tab.glance(next(iter(held.values()), None) if stop and not tab.waits_for(since) else None)
+        while shown(now) == held:
             told, now = await tab.tick(), await tab.pulses()
             at_work = tab.waits_for(since) or told["busy"] or told["loading"]
             left = max(end - time.monotonic(), 0.1)
@@ -264,6 +272,7 @@ async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float)
                 break
             # An answer that came is no effect yet: a page may ask again, and again, before it shows anything.
             await asyncio.sleep(0.02)
+            now = await tab.pulses()
     return time.monotonic() - since
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
-from cuadata.types import Image, Observation, Point
+from cuadata.types import Action, Image, Observation, Point
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
     from cuadata.browsing.page_session import AsyncPage
 
+#: Actions that press where the pointer is brought first.
+POINTED = frozenset({"click", "double_click", "right_click", "drag"})
 Pulses = dict[str, tuple[str, str, str]]
 #: Frames of a page that moves by itself: how many, and seconds between them; together longer than a clock's second.
 AMBIENT_FRAMES, AMBIENT_PAUSE = 5, 0.25
@@ -34,19 +35,26 @@ class Arrived:
 UNKNOWN: dict[str, Any] = {"restless": False, "alive": False, "busy": True, "loading": False, "glows": True}
 
 
+def goes(page: AsyncPage, action: Action) -> bool:
+    """Whether the pointer is brought to another place before the action."""
+    tab = page.windows.held
+    return tab is not None and action.type in POINTED and action.point not in (None, tab.pointer)
+
+
 async def hover(page: AsyncPage, point: Point | None, screenshot: bool) -> tuple[Observation | None, dict[str, Any]]:
     """Bring the pointer to its place: another observation where that alone changed the page, and where it stands then."""
     tab = page.tab
     if point is None or tab.pointer == point:
         return None, UNKNOWN
     try:
+        tab.stood = None
         frame = await tab.top()
-        before = json.dumps(await frame.told("cuadata.depart()", 3))
+        before = tab.left if tab.left is not None else await frame.value("cuadata.depart()", 3)
         async with asyncio.timeout(page.limit):
             await tab.page.mouse.move(point.x, point.y)
         tab.pointer = point
         look, told = await frame.told(f"cuadata.arrive({point.x}, {point.y})", 3, wait=True)
-        if json.dumps(json.loads(look)) == before:
+        if look == before:
             return None, tab.standing(frame, told)
         return await page.observe(screenshot=screenshot), UNKNOWN
     except (FrameGone, Stuck, TimeoutError, ValueError):
@@ -81,6 +89,8 @@ async def repainted(page: AsyncPage, before: Observation, told: dict[str, Any]) 
 
 async def standing(page: AsyncPage) -> dict[str, Any]:
     """Where the page stands now that the pointer is there; see `tick` in page_tools.js."""
+    if page.tab.stood is not None:
+        return page.tab.stood
     try:
         return await page.tab.tick(paint=False)
     except (FrameGone, Stuck, ValueError):

@@ -37,6 +37,10 @@ async def settle(page: AsyncPage, since: float | None = None) -> str | None:
     """Wait until the active page stands still; None, or why it did not within the page's limit."""
     tab = page.tab
     end = time.monotonic() + page.limit
+    if tab.stopped:
+        if since is not None and not tab.waits_for(since):
+            return None  # It was just seen to be at rest.
+        await tab.resume()
     try:
         # After an action the picture's own frame does: what comes with it is told by the look, which is taken again then.
         told = await tab.tick(paint=since is None)
@@ -69,6 +73,9 @@ async def observe(
     notes: list[str] = []
     await page.windows.arriving()
     look, taken = None, time.monotonic()
+    for other in page.windows.tabs:
+        if other.stopped and other is not page.windows.held:
+            await other.resume()
     if page.windows.held is not None:
         tab = page.tab
         if tab.dialog is not None:
@@ -118,7 +125,7 @@ async def _look(
 
 async def _observation(page: AsyncPage, look: Look | None, notes: list[str]) -> Observation:
     windows = page.windows
-    pages = await windows.pages()
+    pages = await windows.pages({} if look is None else {look.tab: look.title})
     dialogs, windows.dialogs = windows.dialogs, []
     told, windows.notes = windows.notes, []
     open_now = [Dialog(type=t.dialog.type, message=t.dialog.message) for t in windows.tabs if t.dialog is not None]

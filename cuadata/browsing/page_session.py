@@ -240,14 +240,17 @@ class AsyncPage:
             self._on_close()
             self._on_close = None
 
-    async def fresh(self) -> bool:
-        """Whether nothing has changed since the last observation was taken."""
+    async def fresh(self, *, going: bool | None = None) -> bool:
+        """Whether nothing has changed since the last observation was taken.
+
+        `going`: an action follows, and the pointer goes to another place for it or stays where it is.
+        """
         last, tab = self.last, self.windows.held
         if last is None or tab is None or tab is not last.tab or tab.dialog is not None or tab.waits_for(last.taken):
             return False
         try:
-            return await tab.pulses() == last.pulses
-        except (FrameGone, Stuck):
+            return await (tab.pulses() if going is None else tab.set_out(going=going)) == last.pulses
+        except (FrameGone, Stuck, ValueError):
             return False
 
 

@@ -96,6 +96,7 @@ globalThis.cuadata.quiet ??= (() => {
    * changing is waited for `restless` ms; `patient`: wait for pictures and parts that are still to come.
    */
   const quiet = async (still, limit, restless, patient) => {
+    if (stopped !== null) release();
     watchAll();
     const began = performance.now();
     await frame();
@@ -114,9 +115,22 @@ globalThis.cuadata.quiet ??= (() => {
    * restless: changed of itself within the last seconds, glows: what may look otherwise since the pointer came, and nothing tells so}.
    */
   const tick = async (paint) => {
+    if (stopped !== null) release();
     watchAll(known);
     if (paint) await frame();
     return JSON.stringify(stand());
+  };
+  /**
+   * As `tick`, after an action; `stopped`: everything was stopped for the look that follows, since the document or the view is
+   * another than `before` ([document, view]) and nothing is on its way.
+   */
+  const tock = (before) => {
+    if (stopped !== null) release();
+    watchAll(known);
+    const told = stand();
+    const [now, , view] = told.pulse;
+    const shows = before !== null && (now !== before[0] || view.slice(view.indexOf("/") + 1) !== before[1]);
+    return JSON.stringify({ ...told, stopped: shows && !(told.busy || told.loading || told.alive || told.restless) && stop() });
   };
   const stand = () => {
     const restless = alone.some((t) => performance.now() - t < 5000);
@@ -237,6 +251,11 @@ globalThis.cuadata.quiet ??= (() => {
     left = underPointer();
     return look();
   };
+  /** As `depart` where the pointer is `going` to another place, as `tick` where it stays: [look or null, tick or null]. */
+  const setOut = (going) => {
+    watchAll(known);
+    return JSON.stringify(going ? [depart(), null] : [null, stand()]);
+  };
   /** As `look` and `tick`, once the pointer has come to a place: what lies there may learn of it only with the next frame. */
   const arrive = async (x, y) => {
     for (let n = 0; n < 3 && !(cuadata.paint.deepest(x, y) ?? document.documentElement).matches(HOVERED); n++) await frame();
@@ -356,7 +375,7 @@ globalThis.cuadata.quiet ??= (() => {
 
   cuadata.stateFrom(() => changes);
   Object.assign(cuadata, {
-    pulse, look, depart, arrive, at, quiet, tick, awake, hold, stop, release, adopt, listen, listenTo, choose, paintAs, restore,
+    pulse, look, depart, arrive, at, quiet, tick, tock, setOut, awake, hold, stop, release, adopt, listen, listenTo, choose, paintAs, restore,
     knowRoots: (found) => {
       known = found;
       watchAll(found);

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from cuadata.browsing.tab import Tab
@@ -57,13 +58,13 @@ class Windows:
                 await self.context.new_page()
         return self.active
 
-    async def pages(self) -> tuple[PageInfo, ...]:
-        """The open pages, in order of opening."""
+    async def pages(self, known: Mapping[Tab, str] = MappingProxyType({})) -> tuple[PageInfo, ...]:
+        """The open pages, in order of opening; `known`: titles that need not be asked for."""
         open_tabs = [tab for tab in self.tabs if not tab.closed]
-        titles = await asyncio.gather(*(self.title(tab) for tab in open_tabs))
+        asked = [tab for tab in open_tabs if tab not in known]
+        titles = {**known, **dict(zip(asked, await asyncio.gather(*map(self.title, asked)), strict=True))}
         return tuple(
-            PageInfo(index=tab.index, title=title, url=tab.page.url, active=tab is self.held)
-            for tab, title in zip(open_tabs, titles, strict=True)
+            PageInfo(index=tab.index, title=titles[tab], url=tab.page.url, active=tab is self.held) for tab in open_tabs
         )
 
     async def title(self, tab: Tab | None) -> str:

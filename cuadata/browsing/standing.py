@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,11 @@ class Standing:
         #: The documents as they were measured last.
         self.held: list[measure.Measured] = []
         self.requests: dict[Request, float] = {}
+        #: Whether `glance` stopped what moves for the look that follows.
+        self.stopped = False
+        #: What `set_out` was told besides: how the page looked before the pointer leaves, where it stood with the pointer there.
+        self.left: str | None = None
+        self.stood: dict[str, Any] | None = None
         self._ready = asyncio.Lock()
         page.on("request", self._on_request)
         page.on("requestfinished", lambda request: self._on_answer(request))
@@ -129,6 +135,44 @@ class Standing:
         script = "JSON.stringify(cuadata.pulse())"
         told = await asyncio.gather(*(f.told(script, 3) for f in frames), return_exceptions=True)
         return {f.document: tuple(t) for f, t in zip(frames, told, strict=True) if isinstance(t, list)}
+
+    async def set_out(self, *, going: bool) -> dict[str, tuple[str, str, str]]:
+        """As `pulses`, before an action; what is asked about a lone document next comes with it: `left` or `stood`.
+
+        `going`: the pointer is going to another place.
+        """
+        self.left = self.stood = None
+        if not self._alone():
+            return await self.pulses()
+        frame = self.held[0].frame
+        self.left, told = await frame.told(f"cuadata.setOut({'true' if going else 'false'})", 3)
+        self.stood = None if told is None else self.standing(frame, told)
+        pulse = told["pulse"] if self.left is None else json.loads(self.left)[:3]
+        return {frame.document: tuple(pulse)}
+
+    async def glance(self, before: tuple[str, str] | None) -> dict[str, tuple[str, str, str]]:
+        """As `pulses`, after an action; where a lone document shows another state and is at rest, it is `stopped` at once.
+
+        `before`: what the document's pulse said of it and of its view; None leaves it going.
+        """
+        if not self._alone():
+            return await self.pulses()
+        frame = self.held[0].frame
+        told = self.standing(frame, await frame.told(f"cuadata.tock({json.dumps(before)})", 3))
+        self.stopped = bool(told["stopped"])
+        if self.stopped and told["restless"]:
+            await self.resume()
+        return {frame.document: tuple(told["pulse"])}
+
+    def forget(self) -> None:
+        """What `set_out` and `glance` said holds no longer."""
+        self.stopped, self.left, self.stood = False, None, None
+
+    async def resume(self) -> None:
+        """Let go on what `glance` stopped."""
+        self.stopped = False
+        with contextlib.suppress(FrameGone, Stuck, ValueError):
+            await self.held[0].frame.value("cuadata.release(), 0", 3)
 
     async def awake(self, pulses: dict[str, tuple[str, str, str]], patience: float) -> bool:
         """Wait until any document has changed since `pulses`, at most `patience` seconds; whether one has."""

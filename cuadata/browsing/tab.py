@@ -30,6 +30,7 @@ FRAMES = frozenset({"iframe", "frame"})
 class Look:
     """One look at a page."""
 
+    tab: Tab
     screenshot: Image | None
     elements: tuple[Element, ...]
     viewport: Size
@@ -77,11 +78,13 @@ class Tab(Standing):
         await self.enter()
         assert self.frames is not None
         notes: list[str] = []
+        stopped = self.stopped
+        self.forget()
         # A lone document answers in its own world or, where it left, not at all.
         frames = [self.held[0].frame] if self._alone() else await self.frames.read(limit)
         began = time.time()
         notes += [f"the frame {url[:120]} was not heard: it does not answer" for url in self.frames.unheard]
-        early = screenshot and verify and self._alone() and await self._stop(frames[0])
+        early = screenshot and verify and self._alone() and (stopped or await self._stop(frames[0]))
         # What is stopped shows one moment: the picture's wait for a frame runs beside the measuring.
         shot = asyncio.create_task(self.shoot(ratio, notes)) if early else None
         first = [asyncio.create_task(self._measure(f, notes, limit, hold=screenshot)) for f in frames]
@@ -162,6 +165,7 @@ class Tab(Standing):
         if focused is None and top["focused"]:
             focused = self.number(held[0].frame, top["focused"])
         return Look(
+            tab=self,
             screenshot=picture,
             elements=elements,
             viewport=Size(round(top["width"]), round(top["height"])),

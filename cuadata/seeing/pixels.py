@@ -114,23 +114,16 @@ def _windows(
     before: Any, after: Any, crop: ssim.Crop, apart: Any, limits: Thresholds, found: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """Lowest SSIM and largest shift; sets in `found`, of the crop grown by the radius, the windows beyond a limit."""
-    import numpy as np
-
     size = before.shape[:2]
     frame = crop.grown(ssim.RADIUS, *size)
     lowest, largest = 1.0, 0
     far = limits.shift * ssim.WINDOW**2
     for part in ssim.crops(apart > 0, crop):
-        for middle, values, shifts in ssim.local(before, after, part):
-            worst, most = values[0], abs(shifts[0])
-            for channel in range(1, len(values)):
-                np.minimum(worst, values[channel], out=worst)
-                np.maximum(most, abs(shifts[channel]), out=most)
-            lowest = min(lowest, float(worst.min()))
-            largest = max(largest, int(most.max()))
+        for middle, similarity, below, shift in ssim.local(before, after, part, limits.similarity):
+            lowest, largest = min(lowest, similarity), max(largest, int(shift.max()))
             here = middle.within(frame).of(found)
-            here |= worst < limits.similarity
-            here |= most > far
+            here |= below
+            here |= shift > far
     return lowest, largest / ssim.WINDOW**2
 
 
@@ -193,19 +186,26 @@ def _near(
     """The pixels of a crop that differ by more than noise and lie in a significant window."""
     if not significant.any():
         return strong & False
-    near = _grown(_grown(significant).T).T
+    near = _grown(significant)
     frame = crop.grown(ssim.RADIUS, *size)
     held: NDArray[np.bool_] = strong & crop.within(frame).of(near)
     return held
 
 
+#: Together the radius of a window.
+_STEPS = (1, 2)
+
+
 def _grown(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Flags with those up to the radius above and below set too."""
-    near = flags.copy()
-    for by in range(1, min(ssim.RADIUS, len(flags) - 1) + 1):
-        near[by:] |= flags[:-by]
-        near[:-by] |= flags[by:]
-    return near
+    """Flags with those up to the radius around set too: one px on each side, then two more of that."""
+    for by in _STEPS:
+        wide = flags.copy()
+        wide[:, by:] |= flags[:, :-by]
+        wide[:, :-by] |= flags[:, by:]
+        flags = wide.copy()
+        flags[by:] |= wide[:-by]
+        flags[:-by] |= wide[by:]
+    return flags
 
 
 def _around(held: NDArray[np.bool_], crop: ssim.Crop) -> ssim.Crop | None:
@@ -266,5 +266,14 @@ def _filled(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which tiles hold anything but one flat colour."""
     import numpy as np
 
-    filled: Any = (_by_tile(np.maximum, pixels, TILE) > _by_tile(np.minimum, pixels, TILE)).any(axis=2)
-    return filled  # type: ignore[no-any-return]
+    height, width = pixels.shape[:2]
+    rows = np.ascontiguousarray(pixels).reshape(height, -1)
+    lowest = _fold(np.minimum, rows, TILE)
+    # A tile is flat where each of its columns is, and each is as the one before it.
+    uneven = np.zeros((len(lowest), -(-width // TILE) * TILE * 3), bool)
+    tiles = uneven.reshape(len(lowest), -1, TILE * 3)
+    np.not_equal(lowest[:, 3:], lowest[:, :-3], out=uneven[:, 3 : 3 * width])
+    tiles[:, :, :3] = False
+    uneven[:, : 3 * width] |= lowest != _fold(np.maximum, rows, TILE)
+    filled: NDArray[np.bool_] = np.asarray(tiles.any(axis=2))
+    return filled

@@ -156,21 +156,27 @@ def pixels_of(tiles: NDArray[np.bool_], side: int, height: int, width: int) -> N
     return flags
 
 
-def local(before: NDArray[np.uint8], after: NDArray[np.uint8], crop: Crop) -> Iterator[tuple[Crop, Any, Any]]:
-    """SSIM and mean difference of every window that touches a crop, a strip of rows at a time, from the top.
+def local(
+    before: NDArray[np.uint8], after: NDArray[np.uint8], crop: Crop, limit: float
+) -> Iterator[tuple[Crop, float, NDArray[np.bool_], NDArray[np.int16]]]:
+    """What the windows say that touch a crop, a strip of rows at a time, from the top.
 
-    Yields the crop of the windows' middle pixels, their SSIM (-1 to 1), float64, and the difference of the two window sums
-    (levels times the pixels of a window, signed), int32, both of shape (channels, rows, columns). A channel that is the same
-    as another in both pictures is left out: of grey ones there is one. Pictures of any size are allowed: at the edge a window is mirrored as in scikit-image's full map.
+    Yields the crop of the windows' middle pixels, the lowest SSIM (-1 to 1) of this strip and those above it, and of shape
+    (rows, columns) whether a window's SSIM in some channel is below `limit`, and its largest difference of the two sums in a
+    channel (levels times the pixels of a window). A channel that is the same as another in both pictures is left out: of
+    grey ones there is one. Pictures of any size are allowed: at the edge a window is mirrored as in scikit-image's full map.
     """
     height, width = before.shape[:2]
     middle = crop.grown(RADIUS, height, width)
     one, other = _distinct(_mirrored(before, middle), _mirrored(after, middle))
+    lowest = 1.0
     for top in range(0, middle.bottom - middle.top, _STRIP):
         rows = slice(top, top + _STRIP + 2 * RADIUS)
-        values, shift = ssim_map(one[:, rows], other[:, rows])
-        below = middle.top + top
-        yield Crop(below, below + values.shape[1], middle.left, middle.right), values, shift
+        sums = Sums(one[:, rows], other[:, rows])
+        lowest, below = sums.verdict(limit, lowest)
+        shift = sums.shift()
+        start = middle.top + top
+        yield Crop(start, start + len(shift), middle.left, middle.right), lowest, below, shift
 
 
 #: Every so many px are looked at first, to see that two channels differ.
@@ -207,46 +213,94 @@ def _mirrored(pixels: NDArray[np.uint8], middle: Crop) -> NDArray[np.uint8]:
     return np.pad(planes, short, "symmetric") if any(map(any, short)) else planes
 
 
-def ssim_map(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """SSIM of every whole window of two stacks of channels, and the difference of the window sums, in levels times pixels.
+#: SSIM in single precision is off by less than half of this: the sums are exact, their products (below 2^28) lose up to
+#: 2^4 and the terms are above 2 * C2 * n (n - 1) / 2 = 1.4e5.
+_DOUBT = 0.004
 
-    Of shape (channels, height, width); both results, float64 and int32, smaller by the window less one. The sums are whole numbers and
-    exact: with n = 49 px, n * sum(x y) - sum(x) sum(y) stays below 2^31, so that equal windows give exactly 1.
+
+class Sums:
+    """Of every whole window of two stacks of channels, (channels, height, width), smaller by the window less one.
+
+    Sums of x and of y, of x y, and of x^2 + y^2, all whole numbers and exact.
     """
-    import numpy as np
 
-    count = WINDOW**2
-    # A sum of 49 levels fits into 16 bits, one of their squares does not.
-    x, y = one.astype(np.int16), other.astype(np.int16)
-    sum_x, sum_y = _window_sums(x).astype(np.int32), _window_sums(y).astype(np.int32)
-    products = sum_x * sum_y
-    together = _window_sums(np.multiply(x, y, dtype=np.int32))
-    together *= count
-    together -= products
-    both = np.multiply(x, x, dtype=np.int32)
-    both += np.multiply(y, y, dtype=np.int32)
-    spread = _window_sums(both)
-    spread *= count
-    squares = sum_x * sum_x
-    squares += sum_y * sum_y
-    spread -= squares
-    sample = 1 / (count * (count - 1))
-    values = _affine(products, 2 / count**2, _C1)
-    values *= _affine(together, 2 * sample, _C2)
-    below = _affine(squares, 1 / count**2, _C1)
-    below *= _affine(spread, sample, _C2)
-    values /= below
-    np.subtract(sum_y, sum_x, out=sum_y)
-    return values, sum_y
+    def __init__(self, one: NDArray[np.uint8], other: NDArray[np.uint8]) -> None:
+        import numpy as np
 
+        # A sum of 49 levels fits into 16 bits; one of their squares does not, and has its place in a float's 24.
+        self.x, self.y = _window_sums(one.astype(np.int16)), _window_sums(other.astype(np.int16))
+        x, y = one.astype(np.float32), other.astype(np.float32)
+        self.products = _window_sums(x * y)
+        x *= x
+        y *= y
+        x += y
+        self.squares = _window_sums(x)
 
-def _affine(values: NDArray[np.int32], by: float, plus: float) -> NDArray[np.float64]:
-    """Whole numbers times a factor, and a term."""
-    import numpy as np
+    def shift(self) -> NDArray[np.int16]:
+        """Largest difference of the two sums in a channel."""
+        import numpy as np
 
-    out = np.multiply(values, by, dtype=np.float64)
-    out += plus
-    return out
+        largest: NDArray[np.int16] = np.abs(self.y - self.x).max(axis=0)
+        return largest
+
+    def verdict(self, limit: float, lowest: float) -> tuple[float, NDArray[np.bool_]]:
+        """The lowest SSIM, or `lowest` where none is below that; and where a channel's is below `limit`.
+
+        Both are those of double precision, which is asked where single precision leaves a doubt.
+        """
+        import numpy as np
+
+        values = self._nearly()
+        below = values < limit
+        doubt = np.flatnonzero((values > limit - _DOUBT) & (values < limit + _DOUBT))
+        if doubt.size:
+            below.ravel()[doubt] = self._exactly(doubt) < limit
+        least = float(values.min())
+        if least < lowest + _DOUBT:
+            lowest = min(lowest, float(self._exactly(np.flatnonzero(values <= least + _DOUBT)).min()))
+        return lowest, np.asarray(below.any(axis=0))
+
+    def _nearly(self) -> NDArray[np.float32]:
+        """SSIM in single precision, off by less than half of `_DOUBT`."""
+        import numpy as np
+
+        count = WINDOW**2
+        light, contrast = np.float32(_C1 * count**2 / 2), np.float32(_C2 * count * (count - 1) / 2)
+        x, y = self.x.astype(np.float32), self.y.astype(np.float32)
+        values = x * y
+        together = self.products * np.float32(count)
+        together -= values
+        together += contrast
+        values += light
+        values *= together
+        x *= x
+        y *= y
+        x += y
+        spread = np.multiply(self.squares, np.float32(count), out=together)
+        spread -= x
+        spread += 2 * contrast
+        x += 2 * light
+        spread *= x
+        values /= spread
+        values *= np.float32(4)
+        return values
+
+    def _exactly(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
+        """SSIM of some windows, by their places in the flat arrays.
+
+        With n = 49 px, n * sum(x y) - sum(x) sum(y) stays below 2^31, so that equal windows give exactly 1.
+        """
+        import numpy as np
+
+        count = WINDOW**2
+        all_sums = (self.x, self.y, self.products, self.squares)
+        x, y, products, squares = (one.ravel()[places].astype(np.int32) for one in all_sums)
+        sample = 1 / (count * (count - 1))
+        values: Any = x * y * (2 / count**2) + _C1
+        values *= (products * count - x * y) * (2 * sample) + _C2
+        below = (x * x + y * y) * (1 / count**2) + _C1
+        below *= (squares * count - (x * x + y * y)) * sample + _C2
+        return np.asarray(values / below, np.float64)
 
 
 def _window_sums(values: NDArray[Any]) -> NDArray[Any]:
