@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,8 +59,8 @@ def test_a_page_that_closes_itself_while_it_is_observed_leaves_an_observation() 
         tab = page.twin.tab
         titled = page.twin.windows.pages
 
-        async def closing() -> object:
-            told = await titled()
+        async def closing(*known: Any) -> object:
+            told = await titled(*known)
             await tab.page.close()
             return told
 
