@@ -319,8 +319,8 @@ class Writer:
         try:
             data = image.read(picture)
             found = image.from_bytes(data, phash=False, keep=False)
-            phash = picture.phash or image.perceptual_hash(pictures.load(data))
-            colours = picture.colours or image.colours(pictures.load(data))
+            if not (picture.phash and picture.colours):
+                pictures.load(data)  # which says whether it can be read, and is remembered
         except ValueError as error:
             raise DataError(f"the picture cannot be stored: {error}", place=place) from error
         if found.sha256 != picture.sha256:
@@ -330,8 +330,11 @@ class Writer:
                 f"the picture is {found.width}x{found.height} px, its record says {picture.width}x{picture.height}",
                 place=place,
             )
+        # The disk takes its time meanwhile.
+        self._blobs.write(recording_files.picture_path(self.path, found, place), data)
+        phash = picture.phash or image.perceptual_hash(pictures.load(data))
+        colours = picture.colours or image.colours(pictures.load(data))
         described = replace(found, phash=phash, colours=colours)
-        self._blobs.write(recording_files.picture_path(self.path, described, place), data)
         self._stored[described.sha256] = described
         return described
 
