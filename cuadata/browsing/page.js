@@ -12,6 +12,8 @@ globalThis.cuadata ??= (() => {
     root: property("getRootNode", Node.prototype),
     connected: property("isConnected", Node.prototype),
     children: property("childNodes", Node.prototype),
+    child: property("firstChild", Node.prototype),
+    sibling: property("nextSibling", Node.prototype),
     text: property("textContent", Node.prototype),
     contains: property("contains", Node.prototype),
     shadow: property("shadowRoot"),
@@ -41,7 +43,7 @@ globalThis.cuadata ??= (() => {
   const STYLED = (
     "appearance backdropFilter backgroundColor backgroundImage borderRadius boxShadow clip clipPath color contain cursor display fill " +
     "fillOpacity filter float fontSize interactivity maskImage mixBlendMode offsetPath opacity outlineColor outlineStyle outlineWidth " +
-    "overflow overflowX overflowY perspective pointerEvents position rotate scale stroke strokeOpacity textIndent textShadow textTransform " +
+    "overflow perspective pointerEvents position rotate scale stroke strokeOpacity textIndent textShadow textTransform " +
     "transform transformStyle visibility webkitTextFillColor webkitTextStrokeColor webkitTextStrokeWidth zIndex " +
     "borderTopColor borderRightColor borderBottomColor borderLeftColor borderTopStyle borderRightStyle borderBottomStyle borderLeftStyle " +
     "borderTopWidth borderRightWidth borderBottomWidth borderLeftWidth paddingTop paddingRight paddingBottom paddingLeft"
@@ -79,7 +81,14 @@ globalThis.cuadata ??= (() => {
     return found && $.connected(found) ? found : null;
   };
   const shadowOf = (e) => $.shadow(e) ?? closed.get(e) ?? null;
+  let parents = null; // element -> its parent in the flat tree, for as long as the document holds still
   const flatParent = (e) => {
+    if (parents === null) return findParent(e);
+    let held = parents.get(e);
+    if (held === undefined) parents.set(e, (held = findParent(e)));
+    return held;
+  };
+  const findParent = (e) => {
     const slot = $.slot(e);
     if (slot) return slot;
     const parent = $.parent(e);
@@ -106,7 +115,7 @@ globalThis.cuadata ??= (() => {
   const CLICKS = words("click mousedown mouseup pointerdown pointerup touchstart touchend dblclick contextmenu");
 
   const ownText = (e) => {
-    for (const node of $.children(e)) if (node.nodeType === 3 && /\S/.test(node.data)) return true;
+    for (let node = $.child(e); node; node = $.sibling(node)) if (node.nodeType === 3 && /\S/.test(node.data)) return true;
     return false;
   };
   const focusable = (e) => $.has(e, "tabindex") && Number.parseInt($.attribute(e, "tabindex")) >= -1;
@@ -147,7 +156,7 @@ globalThis.cuadata ??= (() => {
     return box.width * box.height > share * innerWidth * innerHeight;
   };
   const isScroller = (e, style) =>
-    /auto|scroll/.test(style.overflowY + style.overflowX) &&
+    /auto|scroll/.test(style.overflow) &&
     (e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1);
 
   /** Visits every element of a root, then of the shadow roots inside it, in document order. */
@@ -241,13 +250,12 @@ globalThis.cuadata ??= (() => {
     // Looked at once for each state of the document: a root is attached when its host is made, or comes with other changes.
     if (!(own || HOSTS.has(tag)) || shadowOf(e) || asked.get(e) === state()) return false;
     asked.set(e, state());
-    const box = $.box(e);
     if (!own) {
       // A host's own children have no boxes unless they are slotted; an empty one with a size may be a host too.
       // One that hangs on the page or on a root may have none: what widgets put there is often placed by itself.
       const child = $.first(e);
-      const flat = !box.height && $.parent(e) !== document.body && !($.parent(e) instanceof ShadowRoot);
-      if (child ? $.shown(child) || flat : ownText(e) ? hasTextBox(e) : flat) return false;
+      const flat = () => !$.box(e).height && $.parent(e) !== document.body && !($.parent(e) instanceof ShadowRoot);
+      if (child ? $.shown(child) || flat() : ownText(e) ? hasTextBox(e) : flat()) return false;
     }
     return true;
   };
@@ -344,6 +352,15 @@ globalThis.cuadata ??= (() => {
     totalNow: () => total,
     untoldNow: () => untold,
     newRound: () => void stamp++,
+    /** What `then` gives; nothing in it changes the document, so what is found of its tree is looked up once. */
+    still: (then) => {
+      parents = new Map();
+      try {
+        return then();
+      } finally {
+        parents = null;
+      }
+    },
     /** Elements that the browser has not numbered yet; asked for with deep serialisation, which tells their numbers. */
     fresh: () => {
       const told = [...fresh];

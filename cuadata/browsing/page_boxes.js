@@ -61,23 +61,25 @@ globalThis.cuadata.boxes ??= (() => {
   };
   /** The colour that lies behind the text of an element, and whether it may lie elsewhere than its ancestors' boxes. */
   const groundOf = (held, style) => {
-    if (style.position !== "static" || style.transform !== "none" || style.float !== "none") held.loose = true;
     if (style.backgroundImage !== "none") {
       held.ground = "image";
       held.loose = false;
       return;
     }
     const own = colour(style.backgroundColor);
-    if (own[3] < 0.02) return;
     if (own[3] > 0.98) {
       held.ground = own;
       held.loose = false;
-    } else held.ground = held.ground === "image" ? "image" : over(own, held.ground ?? canvas());
+      return;
+    }
+    held.loose ||= style.position !== "static" || style.transform !== "none" || style.float !== "none";
+    if (!(own[3] < 0.02)) held.ground = held.ground === "image" ? "image" : over(own, held.ground ?? canvas());
   };
   /** One colour painted over an opaque one. */
   const over = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3])).concat(1);
   /** The colour of the page where nothing is painted. */
-  const canvas = () => (/^(only )?dark/.test(getComputedStyle(document.documentElement).colorScheme) ? [18, 18, 18, 1] : [255, 255, 255, 1]);
+  const canvas = () => (sheet ??= /^(only )?dark/.test(getComputedStyle(document.documentElement).colorScheme) ? [18, 18, 18, 1] : [255, 255, 255, 1]);
+  let sheet = null;
   /** The linear part of all transforms so far, [a, b, c, d], or null where there are none. */
   const turned = (outer, style) => {
     if (style.transform === "none" && style.rotate === "none" && style.scale === "none") return outer;
@@ -101,9 +103,14 @@ globalThis.cuadata.boxes ??= (() => {
   };
   /** The box around all rects of an element. */
   const bounds = (e) => {
-    const held = read.get(e);
-    return held?.length === 1 ? held[0] : $.box(e);
+    let held = framed.get(e);
+    if (!held) {
+      const rects = read.get(e);
+      framed.set(e, (held = rects?.length === 1 ? rects[0] : $.box(e)));
+    }
+    return held;
   };
+  let framed = new Map(); // element -> the box around all its rects
   /** Rects of an element; those of what it holds where it has no box of its own: [rects, null or whose each of them is]. */
   const rectsOf = (e, tag, style) => {
     const own = [];
@@ -244,6 +251,8 @@ globalThis.cuadata.boxes ??= (() => {
     newRound: (known) => {
       contexts = new Map();
       read = new Map();
+      framed = new Map();
+      sheet = null;
       styles = known;
     },
   };

@@ -2,7 +2,7 @@
 globalThis.cuadata.contrast ??= (() => {
   const { $, flatParent, shadowOf, boxes, places, generated, paint } = cuadata;
   const { colour, alpha, context, over, canvas } = boxes;
-  const { inside, imagePaint, canvasPaint, shapePaints } = paint;
+  const { inside, layersAt, imagePaint, canvasPaint, shapePaints } = paint;
 
   const SHOWN = null; // painted for sure, no figure: pictures, native controls
   /** Largest channel difference between what an element paints and its ground, 0-255; null where that is not measured. */
@@ -81,7 +81,7 @@ globalThis.cuadata.contrast ??= (() => {
     if (name === "input" && /^(checkbox|radio|range|color|file|image)$/.test(k.type)) return "";
     if (name === "input" || name === "textarea") return k.value ? "own" : $.attribute(k, "placeholder") ? "placeholder" : "";
     if (name === "select") return k.selectedOptions?.length ? "own" : "";
-    for (const node of $.children(k)) if (node.nodeType === 3 && /\S/.test(node.data)) return "own";
+    for (let node = $.child(k); node; node = $.sibling(node)) if (node.nodeType === 3 && /\S/.test(node.data)) return "own";
     return "";
   };
   const textColour = (k, style, says) => {
@@ -143,7 +143,7 @@ globalThis.cuadata.contrast ??= (() => {
     if (!up.loose && !place.loose) return up.ground ?? canvas();
     const [x, y] = work.point ?? work.points[0] ?? [0, 0];
     const layers = [];
-    for (const h of aroundAt(work, x, y) ?? document.elementsFromPoint(x, y)) {
+    for (const h of aroundAt(work, x, y) ?? layersAt(x, y)) {
       if (inside(h, work.e)) continue;
       const style = boxes.styleOf(h);
       if (style.backgroundImage !== "none" || /^(img|video|canvas|iframe)$/.test($.name(h))) return "image";

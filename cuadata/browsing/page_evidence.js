@@ -279,7 +279,7 @@ globalThis.cuadata.measure ??= (() => {
    * One observation of this document, as JSON text. `only`: the elements of these numbers. `hold`: stop animations and the
    * caret first; `cuadata.release()` lets them go on. `base`: the generation that the asker holds the rows of.
    */
-  return (options = {}) => {
+  const observe = (options) => {
     const began = performance.now();
     const held = options.hold ? cuadata.hold() : 0;
     cuadata.newRound();
@@ -307,4 +307,5 @@ globalThis.cuadata.measure ??= (() => {
     });
     return `${told.slice(0, -1)},"elements":[${elements}]}`;
   };
+  return (options = {}) => cuadata.still(() => observe(options));
 })();

@@ -110,7 +110,7 @@ globalThis.cuadata.paint ??= (() => {
     const counted = new Set();
     for (const [root, stands] of roots) {
       let found = false;
-      for (const h of root.elementsFromPoint(x, y)) {
+      for (const h of root === document ? layersAt(x, y) : root.elementsFromPoint(x, y)) {
         if (h === stands || inside(h, stands)) {
           found = true;
           break;
@@ -148,9 +148,11 @@ globalThis.cuadata.paint ??= (() => {
     const roots = new Set(stubborn.map(([e]) => $.root(e)));
     if (roots.size && !insisting) (insisting = new CSSStyleSheet()).replaceSync(INSISTS);
     for (const root of roots) root.adoptedStyleSheets = [...root.adoptedStyleSheets, insisting];
+    forced = true;
     try {
       then();
     } finally {
+      forced = false;
       for (const animation of held) animation.cancel();
       for (const root of roots) root.adoptedStyleSheets = root.adoptedStyleSheets.filter((s) => s !== insisting);
     }
@@ -215,12 +217,26 @@ globalThis.cuadata.paint ??= (() => {
       else if (h) work.stopper ??= h;
     }
   };
-  /** What is hit at a point of an element, asked once for each key. */
+  /** What is hit at a point of an element, asked once for each key, and once for each place: what holds one thing has its middle. */
   const hitAt = (work, x, y, key) => {
-    if (!key || work.cut) return deepest(x, y);
+    if (!key || work.cut) return hitOnce(x, y);
     let h = work.tested.get(key);
-    if (h === undefined) work.tested.set(key, (h = deepest(x, y)));
+    if (h === undefined) work.tested.set(key, (h = hitOnce(x, y)));
     return h;
+  };
+  let hits = new Map(); // x -> y -> what is hit there in this round
+  const hitOnce = (x, y) => once(hits, x, y, deepest);
+  let forced = false; // whether elements take the pointer by force now
+  let layers = new Map(); // x -> y -> what lies there in this round, from the top
+  /** The elements of this document at a point, the uppermost first. */
+  const layersAt = (x, y) => (forced ? document.elementsFromPoint(x, y) : once(layers, x, y, allAt));
+  const allAt = (x, y) => document.elementsFromPoint(x, y);
+  const once = (held, x, y, ask) => {
+    let column = held.get(x);
+    if (!column) held.set(x, (column = new Map()));
+    let found = column.get(y);
+    if (found === undefined) column.set(y, (found = ask(x, y)));
+    return found;
   };
   const FREE = { cover: 0, there: true, who: null, doubt: "" };
   /** What lies above an element at a point, when every box takes the pointer; FREE where nothing does. */
@@ -275,11 +291,13 @@ globalThis.cuadata.paint ??= (() => {
   const inertVeil = (x, y, work) => (work.veils.some((v) => v.stays && lies(v, x, y)) ? "inert" : "");
 
   return {
-    deepest, inside, above, rootsOf, forcing, nestedControl, hitAt, hitPass, paintPass, imagePaint, canvasPaint, shapePaints,
+    deepest, inside, above, layersAt, rootsOf, forcing, nestedControl, hitAt, hitPass, paintPass, imagePaint, canvasPaint, shapePaints,
     findVeils, veilsOver,
     newRound: () => {
       painted = new Map();
       shares = new Map();
+      hits = new Map();
+      layers = new Map();
       modal = document.querySelector(":modal");
     },
   };

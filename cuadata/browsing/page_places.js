@@ -36,7 +36,7 @@ globalThis.cuadata.places ??= (() => {
     held.innerSure = held.sure;
     held.innerPlain = held.plain;
     held.innerShapes = held.shapes;
-    if (style.overflowX !== "visible" || style.overflowY !== "visible" || /paint|strict|content/.test(style.contain)) {
+    if (style.overflow !== "visible" || /paint|strict|content/.test(style.contain)) {
       const inner = paddingBox(e);
       const round = roundness(style);
       // What borders and padding an SVG element leaves is not told.

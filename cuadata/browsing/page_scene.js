@@ -42,7 +42,7 @@ globalThis.cuadata.scene ??= (() => {
     const alone = !shadow && style && !$.first(e);
     if (alone && style.display === "inline") return;
     for (const held of shadow ? [e, shadow] : [e])
-      for (const node of $.children(held)) {
+      for (let node = $.child(held); node; node = $.sibling(node)) {
         if (node.nodeType !== 3 || !/\S/.test(node.data)) continue;
         range.selectNodeContents(node);
         for (const r of range.getClientRects()) if (!alone || !holdsBox(box, sides(r))) put(e, "text", sides(r));
@@ -169,6 +169,7 @@ globalThis.cuadata.scene ??= (() => {
   const has = (k, x, y) => x > k[0] && x < k[2] && y > k[1] && y < k[3];
   /** Cuts a box along the edges of regions and adds its cells to the parts, by the regions that they lie in; how many. */
   const collect = (box, regions, clip, total, parts) => {
+    if (!regions.length && clip === ALL) return add(box, 0, total, parts);
     const edges = [...regions, clip];
     const xs = stops(box[0], box[2], edges.flatMap((k) => [k[0], k[2]]));
     const ys = stops(box[1], box[3], edges.flatMap((k) => [k[1], k[3]]));
@@ -176,16 +177,25 @@ globalThis.cuadata.scene ??= (() => {
       for (let i = 1; i < xs.length; i++) {
         const cell = [xs[i - 1], ys[j - 1], xs[i], ys[j]];
         const x = (cell[0] + cell[2]) / 2, y = (cell[1] + cell[3]) / 2;
-        const area = (cell[2] - cell[0]) * (cell[3] - cell[1]);
         const key = regions.reduce((sum, k, n) => (has(k, x, y) ? sum | (2 << n) : sum), +!has(clip, x, y));
-        const name = `${box}/${key}`;
-        let part = parts.get(name);
-        if (!part) parts.set(name, (part = { key, share: 0, largest: 0, cells: [] }));
-        part.share += area / total;
-        part.cells.push(cell);
-        if (area > part.largest) Object.assign(part, { x, y, largest: area });
+        add(cell, key, total, parts, box);
       }
     return (xs.length - 1) * (ys.length - 1);
+  };
+  /** Adds one cell of a box to the part of its key. */
+  const add = (cell, key, total, parts, box = cell) => {
+    const name = `${box}/${key}`;
+    let part = parts.get(name);
+    if (!part) parts.set(name, (part = { x: 0, y: 0, key, share: 0, largest: 0, cells: [] }));
+    const area = (cell[2] - cell[0]) * (cell[3] - cell[1]);
+    part.share += area / total;
+    part.cells.push(cell);
+    if (area > part.largest) {
+      part.x = (cell[0] + cell[2]) / 2;
+      part.y = (cell[1] + cell[3]) / 2;
+      part.largest = area;
+    }
+    return 1;
   };
   /** Where a side is cut: its ends and what lies between them, none nearer than a px to another. */
   const stops = (from, to, at) => {
