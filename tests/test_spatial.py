@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from cuadata import relation_rules, relations
 from cuadata.errors import CallError
-from cuadata.generating import spatial, spatial_balance, spatial_blocks, spatial_plan, spatial_truth
+from cuadata.generating import spatial, spatial_balance, spatial_blocks, spatial_plan, spatial_sides, spatial_truth
 from cuadata.generating.spatial_look import Look
-from cuadata.generating.spatial_truth import Scene
+from cuadata.generating.spatial_scene import Question, Scene, box
 from cuadata.registry import families
 from cuadata.types import BBox, Element, Locator, Observation, Point, Size, Task
 from cuadata.wording import phrases
@@ -102,11 +103,11 @@ def test_without_balance_the_reference_gives_the_target_away() -> None:
     assert len(found) > 20 and table["reference: nearest to it"]["low"] > 0.3
 
 
-def seen_of(question: spatial_truth.Question) -> spatial_balance.Seen:
+def seen_of(question: Question) -> spatial_balance.Seen:
     return spatial_balance.Seen(
-        boxes=tuple(map(spatial_truth.box, question.candidates)),
+        boxes=tuple(map(box, question.candidates)),
         names=tuple(one.name for one in question.candidates),
-        references=tuple(map(spatial_truth.box, question.all_references)),
+        references=tuple(map(box, question.all_references)),
         reference_names=tuple(one.name for one in question.all_references),
         viewport=Size(640, 600),
         answer=question.answer,
@@ -172,3 +173,32 @@ def test_bad_calls_are_refused(asked: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(CallError):
         spatial.generate(asked.pop("n", 10), tmp_path / "out", **asked)
     assert not any(tmp_path.iterdir())
+
+
+def test_directions_worked_out_at_once_are_those_of_the_rules() -> None:
+    """To the last digit, and what lies between follows from them."""
+    rng = Random(0)
+    grid = [BBox(40.0 * rng.randrange(12), 30.0 * rng.randrange(9), 20.0 * rng.randint(0, 5), 30.0) for _ in range(60)]
+    free = [BBox(*(round(rng.uniform(-50, 900), 3) for _ in range(4))) for _ in range(40)]
+    boxes = [*grid, *free, BBox(float("nan"), 0, 5, 5), BBox(0, 0, float("inf"), 5)]
+    held = spatial_sides.tables(boxes)
+    for name in spatial_truth.DIRECTIONS:
+        rule = relation_rules.PAIRS[name]
+        for target, row in zip(boxes, held[name], strict=True):
+            for reference, margin in zip(boxes, row, strict=True):
+                real = relations.solid(target) and relations.solid(reference)
+                assert repr(margin) == repr(rule(target, reference) if real else float("-inf"))
+    assert spatial_sides.tables([])["above"] == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_scene_says_of_relations_what_their_rules_say(seed: int) -> None:
+    scene = Scene(board(seed))
+    held = scene.references
+    for target, one in permutations(held, 2):
+        for name, rule in relation_rules.PAIRS.items():
+            assert scene.holds(name, target, one) == (rule(box(target), box(one)) >= 0)  # type: ignore[arg-type]
+        for other in held:
+            if other not in (target, one):
+                right = relation_rules.between(box(target), box(one), box(other)) >= 0
+                assert scene.between(target, one, other) == right

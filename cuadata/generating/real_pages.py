@@ -22,7 +22,7 @@ from cuadata.generating.spatial_choosing import Chooser
 from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_render import Page
 from cuadata.generating.spatial_rows import ON_REAL_PAGES, WITHOUT
-from cuadata.generating.spatial_truth import Scene
+from cuadata.generating.spatial_scene import Scene
 from cuadata.judging import gating, target_verdict
 from cuadata.recordings import recording_reader
 from cuadata.registry import gates

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from cuadata.generating import spatial_pairs, spatial_render, spatial_rows
 from cuadata.generating.spatial_blocks import AXES
 from cuadata.generating.spatial_render import Page
-from cuadata.generating.spatial_truth import Question
+from cuadata.generating.spatial_scene import Question
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Grounding, Pair
 from cuadata.splitting import examples

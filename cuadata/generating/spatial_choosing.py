@@ -13,7 +13,7 @@ from cuadata.generating import spatial_rows, spatial_truth
 from cuadata.generating.spatial_balance import Balance, Seen, hits
 from cuadata.generating.spatial_render import Page
 from cuadata.generating.spatial_rows import Pairing
-from cuadata.generating.spatial_truth import Question, Scene
+from cuadata.generating.spatial_scene import Question, Scene, box
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Grounding, Rejected
 
@@ -120,9 +120,9 @@ def seen(page: Page, question: Question) -> Seen:
         return str(one.name or one.text)
 
     return Seen(
-        boxes=tuple(map(spatial_truth.box, question.candidates)),
+        boxes=tuple(map(box, question.candidates)),
         names=tuple(map(called, question.candidates)),
-        references=tuple(map(spatial_truth.box, question.all_references)),
+        references=tuple(map(box, question.all_references)),
         reference_names=tuple(map(called, question.all_references)),
         viewport=page.look.observation.viewport,
         answer=question.answer,

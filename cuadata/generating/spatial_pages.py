@@ -14,7 +14,7 @@ from cuadata.generating.spatial_blocks import MOST_PAGES, Block, Job
 from cuadata.generating.spatial_choosing import PLACES, Chooser, seen
 from cuadata.generating.spatial_render import Page
 from cuadata.generating.spatial_rows import Pairing
-from cuadata.generating.spatial_truth import Question
+from cuadata.generating.spatial_scene import Question
 from cuadata.rows import Grounding, Pair
 
 #: Questions by name, look or use on one page.

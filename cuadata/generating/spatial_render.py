@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from cuadata.generating.spatial_look import Look, Looker
-from cuadata.generating.spatial_truth import Scene
+from cuadata.generating.spatial_scene import Scene
 from cuadata.registry import families
 from cuadata.types import Size, Task
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 from cuadata import __version__
 from cuadata.generating import spatial_words
 from cuadata.generating.spatial_render import Page
-from cuadata.generating.spatial_truth import Question, failure
+from cuadata.generating.spatial_scene import Question
+from cuadata.generating.spatial_truth import failure
 from cuadata.judging import gating
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Grounding, Rejected

@@ -1,0 +1,185 @@
+"""What is seen of a measured page, and what a description by place means there: one element, with a margin to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from cuadata import relation_rules, relations
+from cuadata.generating import spatial_plain, spatial_sides
+from cuadata.generating.spatial_look import Look
+from cuadata.generating.spatial_words import noun, title
+from cuadata.relations import Finding
+from cuadata.types import BBox, Element, Relation
+from cuadata.wording import descriptions, phrases
+from cuadata.wording.phrases import Stated
+
+#: Relations to what is beside a reference, neither in it nor around it.
+_BESIDE: Final = ("nearest", "same_row", "same_column", "nth_in_row", "nth_in_column")
+#: Characters of a name by which something can be spoken of.
+_LONGEST: Final = 48
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A description by place, and what it means on one page."""
+
+    kind: Annotated[str, "a relation, or composed"]
+    thing: Annotated[str, "the class that is spoken of: circle, button"]
+    stated: Annotated[tuple[Stated, ...], "relations that have to hold together"]
+    references: Annotated[tuple[tuple[Element, ...], ...], "references of each relation"]
+    candidates: Annotated[tuple[Element, ...], "everything of this class but the references, in document order"]
+    margins: Annotated[tuple[float, ...], "of each candidate, 0 or more where all relations hold"]
+    answer: Annotated[int, "position of the target among the candidates"]
+
+    @property
+    def target(self) -> Element:
+        """The element that is meant."""
+        return self.candidates[self.answer]
+
+    @property
+    def all_references(self) -> tuple[Element, ...]:
+        """The references of all relations, in their order."""
+        return tuple(one for held in self.references for one in held)
+
+
+def box(element: Element) -> BBox:
+    """The box of an element that has one."""
+    assert element.bbox is not None
+    return element.bbox
+
+
+class Scene:
+    """The measured page as questions need it: what a person sees, by class."""
+
+    def __init__(self, look: Look, *, reach: float = math.inf) -> None:
+        """`reach`: CSS px from a reference, beyond which nobody would speak of it."""
+        self.look = look
+        self.reach = reach
+        seen = [one for one in look.observation.elements if one.bbox is not None and one.seen >= 1 / 3]
+        called = [title(one) for one in seen]
+        #: What can be referred to: seen, and called by a name that nothing else has.
+        self.references = [e for e, n in zip(seen, called, strict=True) if n and called.count(n) == 1 and _plain(n)]
+        self.targets = [one for one in self.references if one.interactive and one.point is not None]
+        index = descriptions.Index(seen)
+        self.things: dict[str, list[Element]] = {}
+        for thing in dict.fromkeys(noun(one, look.looks.get(one.id)) for one in self.targets):
+            if thing:
+                meant = phrases.read(f"Click the {thing}").target
+                self.things[thing] = index.matching(meant)
+        self._place = {one.id: place for place, one in enumerate(seen)}
+        self._sides = spatial_sides.tables(list(map(box, seen)))
+        self._touching: dict[int, list[Element]] = {}
+        self._questions: dict[object, Question | None] = {}
+
+    def answer(
+        self, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
+    ) -> tuple[Finding, list[Element], list[tuple[float, ...]]]:
+        """What relations mean among all elements of a class, whatever comes of it; each one's margins in each relation."""
+        left_out = {one.id for held in references for one in held}
+        candidates = [one for one in self.things.get(thing, ()) if one.id not in left_out]
+        margins = self._margins(candidates, stated, references)
+        return relations.decide([min(each) for each in margins]), candidates, margins
+
+    def margins(
+        self, candidates: Sequence[Element], stated: Sequence[Stated], references: Sequence[Sequence[Element]]
+    ) -> list[tuple[float, ...]]:
+        """By how much each candidate fulfils each of the relations, below 0 where it fails."""
+        own, page = [box(one) for one in candidates], self.look.observation.viewport
+        found = [
+            relations.margins(one.relation, own, [box(e) for e in held], **one.qualifiers(page))
+            for one, held in zip(stated, references, strict=True)
+        ]
+        return list(zip(*found, strict=True))
+
+    def _margins(
+        self, candidates: Sequence[Element], stated: Sequence[Stated], references: Sequence[Sequence[Element]]
+    ) -> list[tuple[float, ...]]:
+        """The same for elements as they stand on this page, by what was worked out before."""
+        if any(one.nearest or one.relation not in self._sides for one in stated):
+            return self.margins(candidates, stated, references)
+        found = []
+        for one, held in zip(stated, references, strict=True):
+            table, reference = self._sides[one.relation], self._place[held[0].id]
+            margins = [table[self._place[each.id]][reference] for each in candidates]
+            found.append([0.0 if -relation_rules.ROUNDING <= margin < 0 else margin for margin in margins])
+        return list(zip(*found, strict=True))
+
+    def holds(self, relation: Relation, target: Element, reference: Element) -> bool:
+        """Whether a relation of two boxes holds, with no allowance for rounding."""
+        table = self._sides.get(relation)
+        if table is not None:
+            return table[self._place[target.id]][self._place[reference.id]] >= 0
+        return relation_rules.PAIRS[relation](box(target), box(reference)) >= 0
+
+    def between(self, target: Element, one: Element, other: Element) -> bool:
+        """Whether a target lies past the one and before the other, or past the other and before the one."""
+        own, first, last = self._place[target.id], self._place[one.id], self._place[other.id]
+        return any(
+            (table[first][own] >= 0 and table[own][last] >= 0) or (table[last][own] >= 0 and table[own][first] >= 0)
+            for table in (self._sides["left_of"], self._sides["above"])
+        )
+
+    def question(
+        self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
+    ) -> Question | None:
+        """The question, where exactly one element answers it and a person sees so at a glance; None where not."""
+        key = kind, thing, tuple(stated), tuple([tuple([one.id for one in held]) for held in references])
+        if key not in self._questions:
+            self._questions[key] = self._question(kind, thing, stated, references)
+        return self._questions[key]
+
+    def _question(
+        self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
+    ) -> Question | None:
+        # People do not agree whether what holds the reference, or lies in it, is near it, or in the same column.
+        close = (one.nearest or one.relation in _BESIDE for one in stated)
+        if any(close) and any(map(self.touching, references[0])):
+            return None
+        finding, candidates, margins = self.answer(thing, stated, references)
+        if finding.reason is not None or len(candidates) < 2 or candidates[finding.fits[0]] not in self.targets:
+            return None
+        place = finding.fits[0]
+        answer = candidates[place]
+        # A dropdown may be what somebody calls a text field, so it is a rival; nobody is asked for it by that word.
+        if noun(answer, self.look.looks.get(answer.id)) != thing:
+            return None
+        meant = box(answer)
+        if any(relations.gap(meant, box(one)) > self.reach for held in references for one in held):
+            return None
+        if not spatial_plain.answers(stated, place, list(map(box, candidates)), boxes(references), margins):
+            return None
+        return Question(
+            kind=kind, thing=thing, stated=tuple(stated), references=tuple(map(tuple, references)),
+            candidates=tuple(candidates), margins=tuple(map(min, margins)), answer=place,
+        )  # fmt: skip
+
+    def touching(self, element: Element) -> list[Element]:
+        """References whose boxes share area with an element's."""
+        found = self._touching.get(element.id)
+        if found is None:
+            own = box(element)
+            found = self._touching[element.id] = [
+                one for one in self.references if one is not element and one.bbox is not None and one.bbox.x < own.right
+                and own.x < one.bbox.right and one.bbox.y < own.bottom and own.y < one.bbox.bottom
+            ]  # fmt: skip
+        return found
+
+    def again(self, question: Question) -> list[tuple[Element, ...]] | None:
+        """The references of a question of another page, on this one; None where one is not seen here."""
+        here = {one.locator: one for one in self.references}
+        held = [tuple(here[e.locator] for e in refs if e.locator in here) for refs in question.references]
+        same = [len(a) == len(b) for a, b in zip(held, question.references, strict=True)]
+        return held if all(same) else None
+
+
+def boxes(references: Sequence[Sequence[Element]]) -> list[list[BBox]]:
+    """The boxes of the references of each relation."""
+    return [list(map(box, held)) for held in references]
+
+
+def _plain(name: str) -> bool:
+    """Whether a name can stand in quotes, and is no whole sentence."""
+    return len(name) <= _LONGEST and not any(mark in name for mark in "'\"‘’“”")
