@@ -44,15 +44,15 @@ _JSON = json.JSONDecoder(object_pairs_hook=once)
 
 
 def json_value(text: str) -> Any:
-    """What a text of JSON is. ValueError where it is none, or where an object names a key twice."""
+    """What a text of JSON is, NaN taken for a number. ValueError where it is none, or where an object names a key twice."""
     return _JSON.decode(text)
 
 
 def table(file: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Place (`file:line`) and columns of every row of a CSV file whose first line names its columns.
 
-    DataError where a column of `wanted` is missing or two have one name, a row has fewer or more fields than there are names, or the file is
-    no CSV in UTF-8.
+    DataError where a column of `wanted` is missing or two have one name, a row has fewer or more fields than there are
+    names, or the file is no CSV in UTF-8.
     """
     # The file's own ends of line alone end a row: a separator of Unicode in a text does not.
     lines = io.StringIO(read(file, encoding="utf-8-sig"), newline="")

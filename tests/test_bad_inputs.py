@@ -10,8 +10,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from publishing import dataset as dataset_to_publish
 from publishing import example
@@ -410,3 +413,31 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     (tmp_path / "steps.csv").write_text(HEAD.strip() + ",variant\n" + ROW.strip() + ",style\n")
     with pytest.raises(DataError, match="two columns are named 'variant'"):
         list(registry.gold["gui_perturbed"](tmp_path))
+
+
+NAMES = st.text(st.sampled_from('ab"\\: \u00e9'), max_size=3)
+JSON = st.recursive(
+    st.none() | st.integers() | st.text(st.sampled_from('ab":\\ {},\n\t'), max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.lists(st.tuples(NAMES, inner), max_size=4).map(dict),
+    max_leaves=6,
+)
+
+
+@given(
+    st.lists(st.tuples(NAMES, JSON), max_size=4),
+    st.sampled_from([(",", ":"), (", ", ": "), (" ,", " :"), (",\n", "\t:")]),
+)
+def test_a_key_that_stands_twice_is_found_however_it_is_written(
+    members: list[tuple[str, Any]], marks: tuple[str, str]
+) -> None:
+    comma, colon = marks
+    text = "{" + comma.join(f"{json.dumps(name)}{colon}{json.dumps(value)}" for name, value in members) + "}"
+    if len({name for name, _ in members}) == len(members):
+        assert text_files.json_value(text) == json.loads(text)
+    else:
+        with pytest.raises(ValueError, match="stands there twice"):
+            text_files.json_value(text)
+    inner = f'{{"a": 1, "outer": {text}}}'
+    if len({name for name, _ in members}) < len(members):
+        with pytest.raises(ValueError, match="stands there twice"):
+            text_files.json_value(inner)

@@ -177,15 +177,13 @@ class _Index:
             return (), {}
         left = [one for one in self.golds if one.task.id not in found]
         seen = {one.kind for one in self.golds if one.task.id in found}
-        unasked = Counter[str]()
-        missing = []
-        for one in left:
-            others = self.by_columns[tuple(c.value for c in one.columns)] if one.columns else ()
-            if one.kind not in seen and any(other.kind != one.kind for other in others):
-                unasked[one.kind] += 1
-            else:
-                missing.append(one)
-        return tuple(missing), dict(sorted(unasked.items()))
+        unasked = Counter(one.kind for one in left if one.kind not in seen)
+        for kind in list(unasked):
+            first = next(one for one in left if one.kind == kind)
+            others = self.by_columns[tuple(c.value for c in first.columns)] if first.columns else ()
+            if all(other.kind == kind for other in others):  # a kind of its own items: it was asked as all others were
+                del unasked[kind]
+        return tuple(one for one in left if one.kind not in unasked), dict(sorted(unasked.items()))
 
     def exact(self, row: Mapping[str, Any], kind: str | None) -> Gold | None:
         """The question that a line names without doubt."""
