@@ -154,6 +154,61 @@ def test_prompts_read_once_and_lora_merged_change_no_probability(qwen2: Path) ->
             assert list(sample.logprobs) == pytest.approx(plain, abs=1e-4)
 
 
+def test_completions_that_have_ended_are_told_of_while_others_are_drawn(qwen2: Path) -> None:
+    """And what is drawn stays the same."""
+    from cuadata.learning import training
+    from cuadata.learning.sampling import Sampler
+
+    loaded = training.load(str(qwen2))
+    words = loaded.tokenizer
+    prompts = [words("Select MRW and click Submit")["input_ids"]] * 16
+    sampler = Sampler(loaded.model, end_ids=range(0, len(words), 12), pad_id=words.pad_token_id)
+    told: list[dict[int, tuple[int, ...]]] = []
+    drawn = sampler.draw(prompts, new_tokens=30, temperature=1.0, seed=3, ended=lambda found: told.append(dict(found)))
+    assert drawn == sampler.draw(prompts, new_tokens=30, temperature=1.0, seed=3)
+    lengths = [len(sample.ids) for sample in drawn]
+    assert max(lengths) > 16, "the seed no longer shows what is to be shown"
+    assert [place for found in told for place in found] == sorted(
+        (place for place, length in enumerate(lengths) if length <= (max(lengths) - 1) // 8 * 8),
+        key=lambda place: ((lengths[place] - 1) // 8, place),
+    )
+    assert all(drawn[place].ids == ids and drawn[place].ended for found in told for place, ids in found.items())
+
+
+def test_a_scorer_that_can_is_told_of_answers_early() -> None:
+    """Each with its own row, and none is lost that ended last."""
+    from cuadata.learning.rollouts import Groups
+    from cuadata.learning.sampling import Sample
+
+    class Fixed:
+        def draw(self, prompts: Sequence[Sequence[int]], ended: Any = None, **_: Any) -> list[Sample]:
+            samples = [Sample((p[0], i), (0.0, 0.0), True) for i, p in enumerate(prompts)]
+            ended({3: samples[3].ids, 5: samples[5].ids})
+            log.append("drawn")
+            return samples
+
+    class Words:
+        def decode(self, ids: Sequence[int], **_: Any) -> str:
+            return f"{ids[0]} {ids[1]}"
+
+    class Early:
+        def start(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> None:
+            log.append([(row["id"], answer) for row, answer in zip(rows, answers, strict=True)])
+
+        def __call__(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[dict[str, float]]:
+            return [{"exact": float(answer.endswith(("1", "5")))} for answer in answers]
+
+    log: list[Any] = []
+    pool = [{"id": i, "prompt_ids": [i]} for i in range(2)]
+    groups = Groups(
+        Fixed(), Words(), Early(), weights={"exact": 1.0}, pool=pool, new_tokens=2, temperature=1.0, rounds=0  # type: ignore[arg-type]
+    )  # fmt: skip
+    drawn = groups.draw(pool, 4)
+    assert log == [[(0, "0 3"), (1, "1 5")], "drawn"]
+    assert [group.texts for group in drawn] == [("0 0", "0 1", "0 2", "0 3"), ("1 4", "1 5", "1 6", "1 7")]
+    assert [group.rewards for group in drawn] == [(0.0, 1.0, 0.0, 0.0)] * 2
+
+
 def lower(rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[dict[str, float]]:
     """A bandit: whether the answer begins with a lower-case letter, whatever was asked."""
     return [{"exact": float(answer[:1].islower())} for answer in answers]

@@ -18,7 +18,8 @@ from typing import Annotated, Any
 from cuadata.learning.sampling import Sample, Sampler
 
 Terms = Mapping[str, float]
-#: Scores answers: rows and their answers in, the reward terms of each out, in order. May raise.
+#: Scores answers: rows and their answers in, the reward terms of each out, in order. May raise. One that has a method
+#: `start(rows, answers)` is told of answers that have ended while others are still drawn, so that it can begin with them.
 Scorer = Callable[[Sequence[Mapping[str, Any]], Sequence[str]], Sequence[Terms]]
 
 
@@ -45,7 +46,9 @@ class Tally:
     groups: Annotated[int, "groups drawn"] = 0
     flat: Annotated[int, "groups without spread"] = 0
     drawn_again: Annotated[int, "groups drawn in place of flat ones"] = 0
-    seconds: Annotated[dict[str, float], "seconds by part: generate, score"] = field(default_factory=dict)
+    seconds: Annotated[dict[str, float], "seconds by part: generate; score, as far as it was waited for"] = field(
+        default_factory=dict
+    )
     passes: Annotated[dict[Any, list[int]], "task -> [successes, tries]"] = field(default_factory=dict)
 
     def rate(self, key: Any) -> float:
@@ -132,18 +135,29 @@ class Groups:
 
     def _once(self, rows: Sequence[Mapping[str, Any]], size: int) -> list[Group]:
         repeated = [row for row in rows for _ in range(size)]
+        texts: dict[int, str] = {}
+        start = getattr(self.scorer, "start", None)
+
+        def ended(found: Mapping[int, Sequence[int]]) -> None:
+            texts.update({place: self._text(ids) for place, ids in found.items()})
+            start([repeated[place] for place in found], [texts[place] for place in found])  # type: ignore[misc]
+
         began = time.perf_counter()
         samples = self.sampler.draw(
-            [row["prompt_ids"] for row in repeated], new_tokens=self.new_tokens, temperature=self.temperature
-        )
-        texts = [self.tokenizer.decode(sample.ids, skip_special_tokens=True) for sample in samples]
+            [row["prompt_ids"] for row in repeated], new_tokens=self.new_tokens, temperature=self.temperature,
+            ended=ended if start is not None else None,
+        )  # fmt: skip
+        answers = [texts[i] if i in texts else self._text(sample.ids) for i, sample in enumerate(samples)]
         middle = time.perf_counter()
-        terms = self.scorer(repeated, texts)
+        terms = self.scorer(repeated, answers)
         self._spend("generate", middle - began)
         self._spend("score", time.perf_counter() - middle)
-        if len(terms) != len(texts):
-            raise ValueError(f"the scorer answered {len(terms)} times to {len(texts)} answers")
-        return [self._group(rows[i], i * size, size, samples, texts, terms) for i in range(len(rows))]
+        if len(terms) != len(answers):
+            raise ValueError(f"the scorer answered {len(terms)} times to {len(answers)} answers")
+        return [self._group(rows[i], i * size, size, samples, answers, terms) for i in range(len(rows))]
+
+    def _text(self, ids: Sequence[int]) -> str:
+        return str(self.tokenizer.decode(ids, skip_special_tokens=True))
 
     def _group(
         self,

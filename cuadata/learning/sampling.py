@@ -10,7 +10,7 @@ a layer and leaves the trained weights alone.
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -18,6 +18,11 @@ from cuadata.learning import merging
 
 if typing.TYPE_CHECKING:
     import torch
+
+#: Told of completions that have ended: their tokens by their place in the batch.
+Ended = Callable[[Mapping[int, tuple[int, ...]]], None]
+#: Tokens between two questions to the GPU, which wait for it.
+BURST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +64,19 @@ class Sampler:
         self._decoders: dict[tuple[int, int], _Decoder] = {}
 
     def draw(
-        self, prompts: Sequence[Sequence[int]], *, new_tokens: int, temperature: float = 1.0, seed: int | None = None
+        self,
+        prompts: Sequence[Sequence[int]],
+        *,
+        new_tokens: int,
+        temperature: float = 1.0,
+        seed: int | None = None,
+        ended: Ended | None = None,
     ) -> list[Sample]:
-        """One completion a prompt, in order; temperature 0 is greedy. ValueError where a prompt does not fit."""
+        """One completion a prompt, in order; temperature 0 is greedy. ValueError where a prompt does not fit.
+
+        `ended` is told of completions that have ended while others are still drawn, of each at most once; those that end
+        last it is not told of.
+        """
         import torch
 
         longest = max(map(len, prompts))
@@ -75,11 +90,13 @@ class Sampler:
         self.model.eval()
         try:
             with torch.no_grad():
-                return self._draw(prompts, new_tokens, temperature)
+                return self._draw(prompts, new_tokens, temperature, ended)
         finally:
             self.model.train(was_training)
 
-    def _draw(self, prompts: Sequence[Sequence[int]], new_tokens: int, temperature: float) -> list[Sample]:
+    def _draw(
+        self, prompts: Sequence[Sequence[int]], new_tokens: int, temperature: float, ended: Ended | None
+    ) -> list[Sample]:
         import torch
 
         if self._merged is not None:
@@ -95,21 +112,38 @@ class Sampler:
         ends = torch.tensor(self.end_ids, device=decoder.token.device)
         tokens, logprobs = [decoder.token.clone()], [decoder.logprob.clone()]
         finished = torch.isin(decoder.token[:, 0], ends)
-        for count in range(1, new_tokens):
-            if count % 8 == 0 and bool(finished.all()):  # asking the GPU waits for it, so it is asked seldom
+        running = set(range(len(prompts)))
+        found: dict[int, tuple[int, ...]] = {}
+        while len(tokens) < new_tokens:
+            for _ in range(min(BURST - len(tokens) % BURST, new_tokens - len(tokens))):
+                decoder.step(self.use_graph)
+                tokens.append(decoder.token.clone())
+                logprobs.append(decoder.logprob.clone())
+                finished = finished | torch.isin(decoder.token[:, 0], ends)
+            if ended is not None and found:
+                ended(found)  # while the GPU works the steps off
+            if len(tokens) == new_tokens:
                 break
-            decoder.step(self.use_graph)
-            tokens.append(decoder.token.clone())
-            logprobs.append(decoder.logprob.clone())
-            finished = finished | torch.isin(decoder.token[:, 0], ends)
+            over = {place for place, end in enumerate(finished.tolist()) if end}
+            if len(over) == len(prompts):
+                break
+            fresh = sorted(over & running) if ended is not None else []
+            rows = torch.cat(tokens, 1)[fresh].tolist() if fresh else []
+            found = {place: _until_end(row, self.end_ids) for place, row in zip(fresh, rows, strict=True)}
+            running -= over
         return _cut(torch.cat(tokens, 1).tolist(), torch.cat(logprobs, 1).tolist(), self.end_ids)
+
+
+def _until_end(ids: Sequence[int], ends: tuple[int, ...]) -> tuple[int, ...]:
+    """Tokens up to the first end token, it included."""
+    return tuple(ids[: next((i + 1 for i, token in enumerate(ids) if token in ends), len(ids))])
 
 
 def _cut(tokens: list[list[int]], logprobs: list[list[float]], ends: tuple[int, ...]) -> list[Sample]:
     found = []
-    for ids, odds in zip(tokens, logprobs, strict=True):
-        stop = next((i + 1 for i, token in enumerate(ids) if token in ends), len(ids))
-        found.append(Sample(tuple(ids[:stop]), tuple(odds[:stop]), bool(ids) and ids[stop - 1] in ends))
+    for row, odds in zip(tokens, logprobs, strict=True):
+        ids = _until_end(row, ends)
+        found.append(Sample(ids, tuple(odds[: len(ids)]), bool(ids) and ids[-1] in ends))
     return found
 
 

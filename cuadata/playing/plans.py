@@ -1,15 +1,20 @@
 """One-shot plans: a text model answers a page with all its calls at once, which are then played one a turn.
 
 Rows are made from the live page and scored on it. An episode is a pure function of its seed and a plan of the actions that
-its text means, so a plan that was played before is not played again; a test holds that the page agrees.
+its text means, so a plan that was played before is not played again; a test holds that the page agrees. Answers that have
+ended can be played while the model draws others (`start`): the model and the browsers then need not wait for one another.
 """
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import contextlib
+import functools
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -87,34 +92,46 @@ class Played:
     actions: Annotated[tuple[Action, ...], "what was done, in order"]
 
 
-class PlanScorer:
-    """Plays plans on `pages` live pages at once and remembers what each plan was worth.
+#: What is played: family, seed, and the actions of all answers; None stands for a text that cannot be read.
+Plan = tuple[str, int, tuple[Action | None, ...]]
+
+
+class Scorer(abc.ABC):
+    """Scores answers by their plans, and plays every plan once.
 
     `budget` is how many actions an episode may take; what a plan holds beyond is not played.
     """
 
-    def __init__(self, format: str, *, pages: int = 8, budget: int = 10, **options: Any) -> None:
-        self.form = formats[format]
-        self.pages, self.budget, self.options = pages, budget, options
-        self.fresh = self.remembered = 0
-        self._stages: dict[str, list[Any]] = {}
-        self._worth: dict[tuple[Any, ...], Played] = {}
+    def __init__(self, format: str, budget: int) -> None:
+        self.form, self.budget = formats[format], budget
+        self._read = functools.lru_cache(4096)(self._means)  # the answers of a group are often alike
 
     def __call__(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[Terms]:
-        """The terms of one answer a row."""
+        """The terms of one answer a row. DataError where a page does not begin, Stuck where one does not answer."""
         return [played.terms for played in self.play(rows, [[answer] for answer in answers])]
 
-    def play(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[Played]:
-        """Play the answers of each row, one after another, from the beginning of its episode."""
-        keys = [(row["family"], row["seed"], self._means(texts)) for row, texts in zip(rows, answers, strict=True)]
-        todo = [key for key in dict.fromkeys(keys) if key not in self._worth]
-        self.fresh += len(todo)
-        self.remembered += len(keys) - len(todo)
-        loop.shared().run(self._play_all(todo), 120 + 5.0 * len(todo))
-        return [self._worth[key] for key in keys]
+    def start(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> None:
+        """Begin to play answers that will be scored later, and wait for nothing."""
+        self.begin(self._plans(rows, [[answer] for answer in answers]))
 
-    def _means(self, texts: Sequence[str]) -> tuple[Action | None, ...]:
-        """The actions of all texts; None stands for one that cannot be read."""
+    def play(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[Played]:
+        """Play the answers of each row, one after another, from the beginning of its episode. Raises as a call does."""
+        wanted = self._plans(rows, answers)
+        self.begin(wanted)
+        return self.collect(wanted)
+
+    @abc.abstractmethod
+    def begin(self, wanted: Sequence[Plan]) -> None:
+        """Begin to play those that were not played before."""
+
+    @abc.abstractmethod
+    def collect(self, wanted: Sequence[Plan]) -> list[Played]:
+        """What plans that were begun were worth, once they are over. What failed is forgotten, to be played anew."""
+
+    def _plans(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[Plan]:
+        return [(row["family"], row["seed"], self._read(tuple(texts))) for row, texts in zip(rows, answers, strict=True)]
+
+    def _means(self, texts: tuple[str, ...]) -> tuple[Action | None, ...]:
         found: list[Action | None] = []
         for text in texts:
             try:
@@ -123,15 +140,46 @@ class PlanScorer:
                 found.append(None)
         return tuple(found[: self.budget])
 
-    async def _play_all(self, todo: Sequence[tuple[Any, ...]]) -> None:
-        waiting = list(reversed(todo))
 
-        async def work(number: int) -> None:
-            while waiting:
-                family, seed, plan = waiting.pop()
-                self._worth[family, seed, plan] = await self._play(family, seed, plan, number)
+class PlanScorer(Scorer):
+    """Plays plans on `pages` live pages at once; `options` go to their stages."""
 
-        await asyncio.gather(*(work(number) for number in range(min(self.pages, len(todo)))))
+    def __init__(self, format: str, *, pages: int = 8, budget: int = 10, **options: Any) -> None:
+        super().__init__(format, budget)
+        self.options = options
+        self.fresh = 0
+        self._stages: dict[str, list[Any]] = {}
+        self._worth: dict[Plan, Future[Played]] = {}
+        # Pages that play nothing. The last one used is the next, so that few plans open few pages.
+        self._free: asyncio.LifoQueue[int] = asyncio.LifoQueue()
+        for number in reversed(range(pages)):
+            self._free.put_nowait(number)
+
+    def begin(self, wanted: Sequence[Plan]) -> None:
+        """As Scorer."""
+        for plan in dict.fromkeys(wanted):
+            if plan not in self._worth:
+                self.fresh += 1
+                self._worth[plan] = loop.shared().start(self._when_free(plan))
+
+    def collect(self, wanted: Sequence[Plan]) -> list[Played]:
+        """As Scorer."""
+        until = time.monotonic() + 120 + 5.0 * len(set(wanted))
+        try:
+            return [loop.shared().wait(self._worth[plan], max(0.0, until - time.monotonic())) for plan in wanted]
+        except BaseException:
+            for plan in set(wanted):
+                future = self._worth[plan]
+                if future.cancel() or future.cancelled() or future.exception() is not None:
+                    del self._worth[plan]
+            raise
+
+    async def _when_free(self, plan: Plan) -> Played:
+        number = await self._free.get()
+        try:
+            return await self._play(*plan, number)
+        finally:
+            self._free.put_nowait(number)
 
     async def _play(self, family: str, seed: int, plan: tuple[Action | None, ...], number: int) -> Played:
         stages = self._stages.setdefault(family, [])
@@ -167,55 +215,74 @@ class PlanScorer:
         self._stages.clear()
 
 
-class ManyScorers:
-    """Plan scorers in several processes, a browser each; a task's plans always go to the same one."""
+class ManyScorers(Scorer):
+    """Plays plans in several processes, a browser each; a plan goes to the process that has the least to do."""
 
-    def __init__(self, format: str, workers: int, **options: Any) -> None:
+    def __init__(self, format: str, workers: int, *, budget: int = 10, **options: Any) -> None:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
+        super().__init__(format, budget)
         context = multiprocessing.get_context("spawn")
-        self._pools = [ProcessPoolExecutor(1, context, _start, (format, options)) for _ in range(workers)]
+        held = (format, {**options, "budget": budget})
+        self._pools = [ProcessPoolExecutor(1, context, _set_up, held) for _ in range(workers)]
+        for pool in self._pools:
+            pool.submit(_begin_mine, [])  # a process starts with its first call
+        self._worth: dict[Plan, Played] = {}
+        self._begun: dict[Plan, int] = {}
+        self._load = [0] * workers
 
-    def __call__(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[Terms]:
-        """As PlanScorer."""
-        return [played.terms for played in self.play(rows, [[answer] for answer in answers])]
-
-    def play(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[Played]:
-        """As PlanScorer; rows are shared out by their seed."""
-        shares: list[list[int]] = [[] for _ in self._pools]
-        for place, row in enumerate(rows):
-            shares[row["seed"] % len(self._pools)].append(place)
-        running = []
+    def begin(self, wanted: Sequence[Plan]) -> None:
+        """As Scorer."""
+        shares: list[list[Plan]] = [[] for _ in self._pools]
+        for plan in dict.fromkeys(wanted):
+            if plan not in self._worth and plan not in self._begun:
+                least = min(range(len(shares)), key=self._load.__getitem__)
+                self._load[least] += 2 + len(plan[2])  # opening the task costs about two actions
+                self._begun[plan] = least
+                shares[least].append(plan)
         for pool, share in zip(self._pools, shares, strict=True):
-            part = [{"family": rows[i]["family"], "seed": rows[i]["seed"]} for i in share]
-            running.append(pool.submit(_play, part, [list(answers[i]) for i in share]))
-        found: dict[int, Played] = {}
+            if share:
+                pool.submit(_begin_mine, share)
+
+    def collect(self, wanted: Sequence[Plan]) -> list[Played]:
+        """As Scorer."""
+        shares: list[list[Plan]] = [[] for _ in self._pools]
+        for plan in dict.fromkeys(wanted):
+            if plan not in self._worth:
+                shares[self._begun.pop(plan)].append(plan)
+        running = [pool.submit(_collect_mine, share) for pool, share in zip(self._pools, shares, strict=True)]
         for share, future in zip(shares, running, strict=True):
-            found.update(zip(share, future.result(), strict=True))
-        return [found[place] for place in range(len(rows))]
+            self._worth.update(zip(share, future.result(), strict=True))
+        self._load = [0] * len(self._pools)
+        return [self._worth[plan] for plan in wanted]
 
     def close(self) -> None:
         """End the processes and their browsers."""
         for pool in self._pools:
-            pool.submit(_stop)
+            pool.submit(_close_mine)
             pool.shutdown()
 
 
 _mine: PlanScorer | None = None
 
 
-def _start(format: str, options: dict[str, Any]) -> None:
+def _set_up(format: str, options: dict[str, Any]) -> None:
     global _mine
     _mine = PlanScorer(format, pages=4, **options)
 
 
-def _play(rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[Played]:
+def _begin_mine(wanted: Sequence[Plan]) -> None:
     assert _mine is not None
-    return _mine.play(rows, answers) if rows else []
+    _mine.begin(wanted)
 
 
-def _stop() -> None:
+def _collect_mine(wanted: Sequence[Plan]) -> list[Played]:
+    assert _mine is not None
+    return _mine.collect(wanted)
+
+
+def _close_mine() -> None:
     if _mine is not None:
         _mine.close()
 

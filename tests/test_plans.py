@@ -1,0 +1,96 @@
+"""Plans on live pages: what they are worth, that each is played once, in one process or several, before or after it is asked."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuadata import environment
+from cuadata.errors import DataError
+from cuadata.playing import plans
+from cuadata.types import Action
+
+pytestmark = pytest.mark.browser
+FAMILY = "miniwob-click-checkboxes"
+
+
+def numbers(row: dict[str, Any], kind: str) -> list[int]:
+    return [int(n) for n in re.findall(rf"^\[(\d+)\] {kind}", row["prompt"][-1]["content"], re.MULTILINE)]
+
+
+@pytest.fixture(scope="module")
+def asked() -> tuple[list[dict[str, Any]], list[str]]:
+    """Answers to four tasks: all boxes, one box, nothing that can be read, no submission; the second one twice."""
+    rows, answers = [], []
+    for row in plans.task_rows(FAMILY, range(4), "axtree"):
+        boxes, submit = numbers(row, "checkbox"), numbers(row, "button")[0]
+        every = [f"click({box})" for box in boxes]
+        one = f"{every[0]}\nclick({submit})"
+        rows += [row] * 5
+        answers += ["\n".join([*every, f"click({submit})"]), one, "I would click Submit.", every[0], one]
+    return rows, answers
+
+
+def by_hand(row: dict[str, Any], answer: str) -> tuple[float, bool]:
+    """Raw reward and whether the page ended the episode, by an environment of its own."""
+    env: Any = environment.make(FAMILY, screenshot=False, effect=False)
+    try:
+        _, info = env.reset(seed=row["seed"])
+        for number in map(int, re.findall(r"click\((\d+)\)", answer)):
+            *_, info = env.step(Action(type="click", element=number))
+        return info["raw"], info["ended"] in ("success", "failure")
+    finally:
+        env.close()
+
+
+@pytest.fixture(params=[1, 2], ids=["one process", "two"])
+def score(request: pytest.FixtureRequest) -> Iterator[plans.Scorer]:
+    with plans.scorer("axtree", request.param) as held:
+        yield held
+
+
+def test_plans_are_worth_what_the_page_pays(score: plans.Scorer, asked: tuple[list[dict[str, Any]], list[str]]) -> None:
+    rows, answers = asked
+    terms = score(rows, answers)
+    assert [(t["raw"], bool(t["submitted"])) for t in terms[:5]] == [
+        by_hand(row, answer) for row, answer in zip(rows[:5], answers[:5], strict=True)
+    ]
+    assert [t["parsed"] for t in terms] == [1.0, 1.0, 0.0, 1.0, 1.0] * 4
+    assert {t["submitted"] for t in terms[3::5]} == {0.0}
+    assert len({t["raw"] for t in terms}) > 1
+
+
+def test_answers_told_of_early_are_worth_the_same_and_played_once(
+    score: plans.Scorer, asked: tuple[list[dict[str, Any]], list[str]]
+) -> None:
+    rows, answers = asked
+    began = time.perf_counter()
+    score.start(rows[:12], answers[:12])
+    told = time.perf_counter() - began
+    early = score(rows, answers)
+    began = time.perf_counter()
+    assert score(rows, answers) == early
+    assert time.perf_counter() - began < 0.5, "nothing is played again"
+    assert told < 2, "starting waits for no page"
+    with plans.scorer("axtree", 1) as other:
+        assert other(rows, answers) == early
+        assert isinstance(other, plans.PlanScorer)
+        assert other.fresh == 16
+
+
+def test_a_page_that_does_not_begin_is_told_and_tried_anew(
+    asked: tuple[list[dict[str, Any]], list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows, answers = asked
+    with plans.scorer("axtree", 1) as score:
+        with monkeypatch.context() as broken:
+            broken.setattr("cuadata.episodes.miniwob.folder", lambda: tmp_path)
+            score.start(rows[:2], answers[:2])
+            with pytest.raises(DataError, match="did not begin"):
+                score(rows[:2], answers[:2])
+        assert len(score(rows[:2], answers[:2])) == 2
