@@ -71,16 +71,12 @@ def test_answers_told_of_early_are_worth_the_same_and_played_once(
     rows, answers = asked
     began = time.perf_counter()
     score.start(rows[:12], answers[:12])
-    told = time.perf_counter() - began
+    assert time.perf_counter() - began < 2, "starting waits for no page"
     early = score(rows, answers)
-    began = time.perf_counter()
     assert score(rows, answers) == early
-    assert time.perf_counter() - began < 0.5, "nothing is played again"
-    assert told < 2, "starting waits for no page"
+    assert score.fresh == 16, "twenty answers, of which four do what others do"
     with plans.scorer("axtree", 1) as other:
         assert other(rows, answers) == early
-        assert isinstance(other, plans.PlanScorer)
-        assert other.fresh == 16
 
 
 def test_a_page_that_does_not_begin_is_told_and_tried_anew(

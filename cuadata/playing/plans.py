@@ -104,6 +104,7 @@ class Scorer(abc.ABC):
 
     def __init__(self, format: str, budget: int) -> None:
         self.form, self.budget = formats[format], budget
+        self.fresh = 0  # plans begun so far
         self._read = functools.lru_cache(4096)(self._means)  # the answers of a group are often alike
 
     def __call__(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> list[Terms]:
@@ -129,7 +130,9 @@ class Scorer(abc.ABC):
         """What plans that were begun were worth, once they are over. What failed is forgotten, to be played anew."""
 
     def _plans(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[Plan]:
-        return [(row["family"], row["seed"], self._read(tuple(texts))) for row, texts in zip(rows, answers, strict=True)]
+        return [
+            (row["family"], row["seed"], self._read(tuple(texts))) for row, texts in zip(rows, answers, strict=True)
+        ]
 
     def _means(self, texts: tuple[str, ...]) -> tuple[Action | None, ...]:
         found: list[Action | None] = []
@@ -147,7 +150,6 @@ class PlanScorer(Scorer):
     def __init__(self, format: str, *, pages: int = 8, budget: int = 10, **options: Any) -> None:
         super().__init__(format, budget)
         self.options = options
-        self.fresh = 0
         self._stages: dict[str, list[Any]] = {}
         self._worth: dict[Plan, Future[Played]] = {}
         # Pages that play nothing. The last one used is the next, so that few plans open few pages.
@@ -238,6 +240,7 @@ class ManyScorers(Scorer):
         for plan in dict.fromkeys(wanted):
             if plan not in self._worth and plan not in self._begun:
                 least = min(range(len(shares)), key=self._load.__getitem__)
+                self.fresh += 1
                 self._load[least] += 2 + len(plan[2])  # opening the task costs about two actions
                 self._begun[plan] = least
                 shares[least].append(plan)
