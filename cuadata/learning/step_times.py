@@ -10,8 +10,8 @@ from pathlib import Path
 def table(log: Path) -> str:
     """Mean seconds of a step by part, mean calls a completion and groups without spread, as lines for a terminal.
 
-    `generate` and `score` are measured in the rollout, the rest of a step is the optimiser's: forward passes, backward
-    pass, update. Where TRL generates by itself only the whole step is known.
+    `generate` and `score` are measured in the rollout, `score` as far as it was waited for; the rest of a step is the optimiser's:
+    forward passes, backward pass, update. Where TRL generates by itself only the whole step is known.
     """
     entries = [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
     steps = [entry for entry in entries if "reward" in entry]
