@@ -24,6 +24,7 @@ REASONS: Final[dict[str, str]] = {
     "relation_marginal": "The stated relation holds or fails by less than the margin.",
     "relation_ambiguous": "More than one element satisfies the stated relation.",
     "relation_unmatched": "No element satisfies the stated relation.",
+    "pair_false": "The changed picture of a pair is not what its change makes of the first, or its target lies elsewhere.",
     "point_outside_target": "The point of the action is not inside the target's box.",
     "action_failed": "The action raised an error when it was carried out.",
     "action_unsupported": "The action is of a kind that has no place in the dataset.",

@@ -19,21 +19,22 @@ from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating, importing
 from cuadata.judging.gating import Chosen
-from cuadata.proving import drawing, inject
+from cuadata.proving import drawing, inject, pairs
 from cuadata.proving.measuring import Measured, Meter
 from cuadata.proving.rendering import Renderer, candidate_of, evidence_for, page_of
 from cuadata.publishing import published
 from cuadata.reasons import REASONS
 from cuadata.registry import families
 from cuadata.registry import gates as registered
-from cuadata.rows import CONFIGS, Candidate, Example, Verdict
+from cuadata.rows import CONFIGS, Candidate, Example, Pair, Verdict
 from cuadata.statistics import intervals
 from cuadata.types import BBox, Size
 
 #: Gates that judge a row by other rows, or by what models did with it.
 OF_OTHERS: Final = ("duplicate", "difficulty")
-#: Configs whose rows are one label each.
+#: Configs whose rows are one label each, and the one whose rows are two: as they stand, and under the change that they state.
 LABELS: Final = ("actions", "grounding", "point_only")
+PAIRS: Final = "pairs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,10 @@ class Verification:
     rows: Annotated[int, "labels looked at"]
     holds: Annotated[intervals.Rate, "labels that no gate rejects"]
     unsure: Annotated[int, "labels of which some gate cannot tell, and none rejects"]
-    evidence: Annotated[dict[str, int], "labels by where their evidence came from: recording, rendered, row"]
+    evidence: Annotated[
+        dict[str, int],
+        "labels by where their evidence came from: recording, rendered, picture (its change made again), row",
+    ]
     gates: Annotated[dict[str, int], "labels that each gate rejects first"]
     reasons: Annotated[dict[str, int], "the same by reason"]
     failures: tuple[Failure, ...]
@@ -118,7 +122,8 @@ class _Label:
 
     config: str
     candidate: Candidate
-    source: Annotated[str, "recording, rendered or row"]
+    source: Annotated[str, "recording, rendered, picture or row"]
+    found: Annotated[Verdict | None, "what was found of a changed picture; None: the gates judge"] = None
 
 
 class _Finder:
@@ -139,6 +144,15 @@ class _Finder:
             held = evidence_for(row, task if asks else None, self.renderer.show(task))
             return _Label(config=config, candidate=held, source="rendered")
         return _Label(config=config, candidate=Candidate(example=row), source="row")
+
+    def changed(self, row: Pair) -> _Label:
+        """The second label of a pair: where its target is under the change that the row states."""
+        if "affine" in pairs.stated(row):
+            return _Label(
+                config=PAIRS, candidate=Candidate(example=row), source="picture", found=pairs.of_the_picture(row)
+            )
+        label = self.find(PAIRS, pairs.elsewhere(row))
+        return replace(label, candidate=pairs.with_references_of_its_page(label.candidate))
 
     def _recorded(self, row: Example) -> Candidate | None:
         path = self.paths.get(row.trajectory_id)
@@ -166,15 +180,17 @@ def _check_files(folder: Path) -> None:
 
 
 def _of_dataset(folder: Path, finder: _Finder, limit: int | None) -> Iterator[_Label]:
-    held = [name for name in published.configs(folder) if name in LABELS]
+    held = [name for name in published.configs(folder) if name in (*LABELS, PAIRS)]
     if not held:
-        raise DataError(f"it has none of the configs {', '.join(LABELS)}", place=str(folder))
+        raise DataError(f"it has none of the configs {', '.join((*LABELS, PAIRS))}", place=str(folder))
     for config in held:
         rows: Iterator[Example] = published.rows(folder, config, CONFIGS[config])
         for place, row in enumerate(rows):
             if limit is not None and place >= limit:
                 break
             yield finder.find(config, row)
+            if isinstance(row, Pair):
+                yield finder.changed(row)
 
 
 def _of_family(name: str, seeds: Iterable[int], renderer: Renderer) -> Iterator[_Label]:
@@ -195,13 +211,14 @@ def _verified(
     unsure = 0
     for label in labels:
         sources[label.source] += 1
-        verdicts = gating.verdicts(label.candidate, gates)
+        verdicts = gating.verdicts(label.candidate, gates) if label.found is None else [label.found]
         against = gating.against(verdicts, label.config, keep_unsure=True)
         if against is not None:
             failures.append(_failure(label, against, out))
         elif gating.against(verdicts, label.config) is not None:
             unsure += 1
-        if meter is not None and label.source != "row" and meter.example(label.candidate, label.config):
+        measured = label.source != "row" and label.config != PAIRS
+        if meter is not None and measured and meter.example(label.candidate, label.config):
             _put_faults(meter, label, finder, each)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

@@ -60,7 +60,8 @@ def _lost_words(candidate: Candidate) -> list[str]:
     if not words:
         return []
     folded = descriptions.normal(text, limit=4000)
-    return [one for one in words if descriptions.normal(one) not in folded]
+    # At the end of a text its normal form loses what is punctuation alone: '*' stands there as it is.
+    return [one for one in words if descriptions.normal(one) not in folded and one not in text]
 
 
 @clears(_NAME)

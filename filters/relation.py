@@ -79,6 +79,8 @@ def _by_the_pair(
     stated: Sequence[tuple[Stated, list[BBox]]], target: BBox, page: Size, max_misaligned: float, max_gap: float
 ) -> Verdict:
     """Only the boxes of target and reference are known."""
+    if any(one.relation.startswith("nth_") for one, _ in stated):
+        return kept(_NAME, {"not_checked": "places in a row, column or list: the page is not known"})
     margin = _margins(stated, [target], page)[0]
     pairs: list[tuple[Relation, BBox]] = [
         (one.relation, boxes[0]) for one, boxes in stated if one.relation in _DIRECTIONS

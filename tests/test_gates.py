@@ -252,6 +252,15 @@ def test_the_pair_has_to_be_plain_where_no_rival_is_known() -> None:
     assert beside(18).reason in ("relation_marginal", "relation_false") and beside(18).keep == "no"
 
 
+@pytest.mark.parametrize("where", ["row", "column", "list"])
+def test_a_place_among_others_is_not_judged_by_its_box_alone(where: str) -> None:
+    held = without_a_page(spatial())
+    text = f"Click on the second button in the {where}"
+    example = replace(held.example, relation=f"nth_in_{where}", instruction=text, references=())
+    said = judge_relation(replace(held, example=example))
+    assert said.keep == "yes" and "not_checked" in said.evidence
+
+
 def test_rivals_that_a_row_lists_are_tried() -> None:
     held = without_a_page(spatial())
     rivals = (
@@ -262,6 +271,16 @@ def test_rivals_that_a_row_lists_are_tried() -> None:
     alone = Grounding(**base, candidates=rivals[1:])
     assert judge_relation(replace(held, example=alone)).keep == "yes"
     assert judge_relation(replace(held, example=Grounding(**base, candidates=rivals))).reason == "relation_ambiguous"
+
+
+@pytest.mark.parametrize("name", ["*", "+", "\u2026", "\u2014", "?!", "\u200b"])
+def test_a_word_of_punctuation_at_the_end_of_an_instruction_is_not_lost(name: str) -> None:
+    base = example(COPY, f"Click on the button left of '{name}'")
+    base = replace(base, example=replace(base.example, provenance=json.dumps({"words": [name]})))
+    assert gates["instruction_mismatch"](base).keep == "yes"
+    lost = replace(base, example=replace(base.example, instruction="Click on the button left of it"))
+    expected = None if name == "\u200b" else "instruction_mismatch"  # nobody sees that it is gone
+    assert gates["instruction_mismatch"](lost).reason == expected
 
 
 def test_ambiguity_depends_on_what_the_instruction_says() -> None:

@@ -20,12 +20,12 @@ from cuadata import build, verify
 from cuadata.errors import CallError, DataError
 from cuadata.generating.spatial import generate
 from cuadata.judging import gating
-from cuadata.proving import drawing, inject, injectors, measuring
+from cuadata.proving import drawing, inject, injectors, measuring, pairs
 from cuadata.proving.rendering import Renderer, candidate_of, task_of
 from cuadata.publishing import published
 from cuadata.registry import gates
 from cuadata.reporting import verify_report
-from cuadata.rows import Example, Grounding
+from cuadata.rows import Example, Grounding, Pair
 from cuadata.types import BBox, Size
 
 GATES = gating.choose(None, without=verify.OF_OTHERS)
@@ -281,6 +281,69 @@ def test_generated_rows_hold_on_pages_made_with_their_own_options(tmp_path: Path
 
     found = verify.dataset(tampered(tmp_path / "made", tmp_path / "other", forget, "grounding"))
     assert found.holds.rate is not None and found.holds.rate < 0.8  # a few pages are the same without them
+
+
+@pytest.fixture(scope="module")
+def paired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of generated rows with pairs of both makes: a changed picture, and a page rendered another way."""
+    out = tmp_path_factory.mktemp("paired") / "out"
+    generate(24, out, seed=11, workers=1, pairs=0.9)
+    return out
+
+
+@pytest.mark.browser
+def test_both_labels_of_a_pair_hold(paired: Path) -> None:
+    held = [json.loads(row["transform"]) for row in published.columns(paired, "pairs", ("transform",))]
+    pictures = sum("affine" in one for one in held)
+    found = verify.dataset(paired)
+    assert found.evidence == {"rendered": 24 + 2 * len(held) - pictures, "picture": pictures}
+    assert 0 < pictures < len(held) and found.holds.rate == 1.0, found.reasons
+
+
+@pytest.mark.browser
+def test_a_pair_whose_second_target_was_moved_does_not_hold(paired: Path, tmp_path: Path) -> None:
+    def change(row: dict[str, Any]) -> dict[str, Any]:
+        row["transformed_target"]["bbox"]["x"] += 6.0
+        return row
+
+    edited = tampered(paired, tmp_path / "edited", change, "pairs")
+    rows = list(published.columns(edited, "pairs", ("transform",)))
+    pictures = sum("affine" in json.loads(row["transform"]) for row in rows)
+    found = verify.dataset(edited)
+    assert len(found.failures) == len(rows) and found.reasons["pair_false"] == pictures
+    assert found.reasons.keys() <= {"pair_false", "target_stale"}
+
+
+@pytest.mark.browser
+def test_a_pair_with_the_picture_or_the_change_of_another_does_not_hold(paired: Path, tmp_path: Path) -> None:
+    held = list(published.columns(paired, "pairs", ("transform", "transformed", "kind")))
+    held = [row for row in held if "affine" in row["transform"]]
+
+    def other(row: dict[str, Any], *names: str) -> dict[str, Any]:
+        if "affine" in row["transform"]:
+            mine = next(at for at, one in enumerate(held) if one["transformed"] == row["transformed"])
+            row |= {name: held[mine - 1][name] for name in names}
+        return row
+
+    for names in (("transformed",), ("transform", "kind")):
+        edited = tampered(paired, tmp_path / names[0], lambda row, names=names: other(row, *names), "pairs")
+        assert verify.dataset(edited, render=False).reasons == {"pair_false": len(held)}
+
+
+@pytest.mark.parametrize("transform", ["", "[]", "{}", '{"kind": "zoom", "viewport": 3}'])
+def test_a_pair_that_states_no_change_is_bad_data(transform: str) -> None:
+    row = Pair(**{one.name: getattr(direct().example, one.name) for one in fields(Example)},
+               transformed=direct().example.image, transform=transform, kind="zoom")  # fmt: skip
+    with pytest.raises(DataError, match="its `transform`"):
+        pairs.elsewhere(row)
+
+
+@pytest.mark.parametrize("affine", [[], [1, 0, 0], ["a"] * 6, None, [1, 0, 0, 0, 1, 0]])
+def test_a_change_that_cannot_be_made_again_is_a_verdict(affine: Any) -> None:
+    example = direct().example
+    row = Pair(**{one.name: getattr(example, one.name) for one in fields(Example)}, transformed=example.image,
+               transformed_target=example.target, transform=json.dumps({"kind": "blur", "affine": affine}), kind="blur")  # fmt: skip
+    assert pairs.of_the_picture(row).reason == "pair_false"
 
 
 def test_options_that_a_family_does_not_take() -> None:

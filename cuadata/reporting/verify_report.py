@@ -17,7 +17,12 @@ from cuadata.verify import Verification
 
 _SHOWN = 20
 #: By what a label was judged, in words.
-_EVIDENCE = {"recording": "their recording", "rendered": "the page rendered again", "row": "the row's own values alone"}
+_EVIDENCE = {
+    "recording": "their recording",
+    "rendered": "the page rendered again",
+    "picture": "the change of their picture made again",
+    "row": "the row's own values alone",
+}
 
 
 def show(
