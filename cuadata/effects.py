@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from cuadata.geometry import grown, intersection
 from cuadata.image import BadImage
-from cuadata.seeing import pictures
-from cuadata.seeing.comparison import RING, compare
+from cuadata.seeing import comparison, pictures
+from cuadata.seeing.comparison import RING, Look, compare
 from cuadata.seeing.differences import differences, focused, focused_field, match, state_difference
 from cuadata.seeing.pixels import Thresholds
 from cuadata.seeing.stillness import Settled, follow, settle
@@ -26,8 +26,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Settled", "Thresholds", "compare", "follow", "label", "prepare", "same_state", "settle", "state_difference",
+    "Settled", "Thresholds", "compare", "follow", "label", "look", "prepare", "same_state", "settle", "state_difference",
 ]  # fmt: skip
+
+
+def look(
+    before: pictures.Picture | None, after: pictures.Picture | None, ambient: Sequence[pictures.Picture] = ()
+) -> Look:
+    """What two pictures say without the states, ahead of `compare`, which takes it as `seen`."""
+    return comparison.look(before, after, ambient, Thresholds())
 
 
 def prepare(picture: Image) -> NDArray[np.uint8] | None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cuadata import native_lists
-from cuadata.browsing import arriving, page_input
+from cuadata.browsing import aftermath, arriving, page_input
 from cuadata.browsing.arriving import Pulses, shown
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
-from cuadata.types import Action, Effect, Element, Observation, Point, Step
+from cuadata.types import Action, Element, Observation, Point, Step
 
 if TYPE_CHECKING:
     from cuadata.browsing.page_session import AsyncPage
@@ -64,7 +63,7 @@ async def act(
         )
     finally:
         if tab is not None:
-            tab.ready = None
+            tab.ready = tab.readied = None
 
 
 async def _act(
@@ -77,8 +76,9 @@ async def _act(
     renew: bool,
     effect: bool,
 ) -> Step:
-    if page.windows.held is not None:
-        page.tab.forget()
+    tab = page.windows.held
+    if tab is not None:
+        tab.forget()
     before = await _before(page, action, observation, screenshot, renew)
     # What was taken last and is fresh still need not be asked about twice.
     known = renew and page.last is not None and before is observation is page.last.observation
@@ -88,7 +88,7 @@ async def _act(
     aim = await aimed(page, action, before, known=known)
     arrived = arriving.Arrived(before, before.screenshot)
     ambient: list[Observation] = []
-    compared = effect and after and screenshot and page.windows.held is not None
+    compared = effect and after and screenshot and tab is not None
     told = arriving.UNKNOWN
     if aim.error is None and action.type in arriving.POINTED:
         came = page.tab.pointer != aim.action.point
@@ -102,6 +102,7 @@ async def _act(
             aim = await aimed(page, aim.action, before)
     if compared and aim.error is None:
         ambient = await arriving.ambient(page, await arriving.standing(page) if told is arriving.UNKNOWN else told)
+        aftermath.compare_ahead(page.tab, arrived.picture, ambient)
     began, since = time.time(), time.monotonic()
     done, error, waited = aim.action, aim.error, None
     if error is None:
@@ -109,6 +110,7 @@ async def _act(
         done, error = await carry_out(page, aim.action)
         waited = await _until_effect(page, aim, pulses, since, stop=screenshot) if after else None
     seen = await page.observe(screenshot=screenshot, since=since) if after else None
+    look = await aftermath.compared(tab, seen) if compared else None
     step = Step(
         index=page.steps,
         time=max(began, before.time + 1e-6),
@@ -117,7 +119,9 @@ async def _act(
         target=aim.target,
         after=seen,
         error=error,
-        effect=effect_between(arrived.observation, seen, done, ambient, waited, picture=arrived.picture)
+        effect=aftermath.effect_between(
+            arrived.observation, seen, done, ambient, waited, picture=arrived.picture, look=look
+        )
         if effect and seen is not None and error is None
         else None,
     )
@@ -209,42 +213,6 @@ async def _at(page: AsyncPage, before: Observation, point: Point | None) -> Elem
     except (FrameGone, Stuck, ValueError):
         return None
     return next((e for e in chain if e.interactive), chain[0] if chain else None)
-
-
-def effect_between(
-    before: Observation,
-    after: Observation,
-    action: Action,
-    ambient: Sequence[Observation] = (),
-    waited: float | None = None,
-    *,
-    picture: Any = None,
-) -> Effect:
-    """What changed between two observations. Another page, or one that is closed now, is an effect of its own.
-
-    `picture`: what was seen before, where that is another picture than that of the observation.
-    """
-    from cuadata import effects
-
-    if [p.index for p in before.pages if p.active] != [p.index for p in after.pages if p.active]:
-        opened = [p for p in after.pages if p.index not in {q.index for q in before.pages}]
-        closed = [p for p in before.pages if p.index not in {q.index for q in after.pages}]
-        words = [f"page opened: {p.url}" for p in opened] + [f"page closed: {p.url}" for p in closed]
-        state = tuple(words or ["another page is active"])
-        return Effect(kind="global", state=state, share=1.0, reason=f"the action led to another page: {state[0]}")
-    found = effects.compare(
-        before.screenshot if picture is None else picture,
-        after.screenshot,
-        [f.screenshot for f in ambient if f.screenshot is not None],
-        action.point,
-        state_before=before,
-        state_after=after,
-        ambient_states=ambient,
-    )
-    if waited is not None and waited > 1.0 and found.kind in ("local", "global"):
-        late = f"first seen {waited:.2f} s after the action; {found.reason}"
-        return replace(found, kind="late", settled=waited, reason=late)
-    return found
 
 
 async def _until_effect(page: AsyncPage, aim: Aim, pulses: Pulses, since: float, *, stop: bool) -> float | None:

@@ -147,8 +147,8 @@ class Frame:
         """Learn the node numbers of new elements; (host, root) node numbers of closed shadow roots found on the way."""
         if not serials:
             return []
-        result = await self.evaluate("cuadata.fresh()", limit, serializationOptions=NUMBERS, objectGroup=self._handles)
-        await self.let_go(limit)
+        asked = self.evaluate("cuadata.fresh()", limit, serializationOptions=NUMBERS, objectGroup=self._handles)
+        result, _ = await asyncio.gather(asked, self.let_go(limit))  # in this order; the numbers need no handles
         closed: list[tuple[int, int]] = []
         numbers: list[int] = []
         for item in result.get("deepSerializedValue", {}).get("value", ()):

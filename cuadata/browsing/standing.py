@@ -62,13 +62,13 @@ class Standing:
             if self.session is None:
                 try:
                     async with asyncio.timeout(10):
-                        self.session = await self.page.context.new_cdp_session(self.page)
+                        session = await self.page.context.new_cdp_session(self.page)
                 except Error as error:
                     raise FrameGone(f"the page closed before it could be looked at: {error}") from error
-                self.frames = Frames(self.page, self.session)
-                self.session.on("Page.windowOpen", lambda _: self._on_opening())
+                self.session, self.frames = session, Frames(self.page, session)
+                session.on("Page.windowOpen", lambda _: self._on_opening())
                 try:
-                    await send(self.session, "Page.enable")
+                    await send(session, "Page.enable")
                 except Stuck as error:
                     self.session = None
                     raise Stuck(f"{self.page.url[:200]} does not let itself be looked at: {error}") from None
@@ -145,10 +145,12 @@ class Standing:
         if not self._alone():
             return await self.pulses()
         frame = self.held[0].frame
-        self.left, told = await frame.told(f"cuadata.setOut({'true' if going else 'false'})", 3)
-        self.stood = None if told is None else self.standing(frame, told)
-        pulse = told["pulse"] if self.left is None else json.loads(self.left)[:3]
-        return {frame.document: tuple(pulse)}
+        look, told = await frame.told(f"cuadata.setOut({'true' if going else 'false'})", 3)
+        if going:
+            self.left = look
+            return {frame.document: tuple(json.loads(look)[:3])}
+        self.stood = self.standing(frame, told)
+        return {frame.document: tuple(told["pulse"])}
 
     async def glance(self, before: tuple[str, str] | None) -> dict[str, tuple[str, str, str]]:
         """As `pulses`, after an action; where a lone document shows another state and is at rest, it is `stopped` at once.

@@ -59,8 +59,9 @@ class Tab(Standing):
         self.attended = False
         self.pointer: Point | None = None
         self.looks = Looks()
-        #: What every picture is handed to in another thread as soon as it is there.
+        #: What every picture is handed to in another thread as soon as it is there; the last one, and what comes of it.
         self.ready: Callable[[Image], object] | None = None
+        self.readied: tuple[Image, asyncio.Future[object]] | None = None
         self._number = number
 
     def number(self, frame: Frame, serial: int) -> int:
@@ -100,7 +101,11 @@ class Tab(Standing):
             if not held or held[0].frame is not frames[0]:
                 raise FrameGone(f"{self.page.url} was not measured: {'; '.join(notes)}")
             self._join(held)
+            # Asked for at the same time as the listeners, and once more where these make the document another.
+            named = asyncio.create_task(measure.trees(held, [])) if frames[0].tree_key != "never" else None
             held = await self._listen(held, notes, hold=screenshot)
+            if named is not None:
+                await named
             await asyncio.gather(measure.trees(held, notes), self._look_through(held, notes))
             picture = await shot if shot is not None else None
             if early and (len(frames) > 1 or held[0].opened):
@@ -217,7 +222,7 @@ class Tab(Standing):
             notes.append(f"no picture: {error}"[:300])
             return None
         if self.ready is not None:
-            asyncio.get_running_loop().run_in_executor(None, self.ready, picture)
+            self.readied = picture, asyncio.get_running_loop().run_in_executor(None, self.ready, picture)
         return picture
 
     # --- single elements --------------------------------------------------------------------------------------------

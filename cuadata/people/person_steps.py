@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from cuadata import privacy, recording
-from cuadata.browsing import acting
+from cuadata.browsing import aftermath
 from cuadata.people.heard import Gesture
 from cuadata.people.masking import Secrets, blackened
 from cuadata.people.person_moments import Moment, Seen, look_back, point_at, target_of
@@ -101,7 +101,7 @@ class Steps:
     @staticmethod
     def _effect(seen: Seen, later: Seen, before: Observation, after: Observation, action: Action) -> Effect:
         """What changed; where nobody can see it, what the page's scripts wrote into the document."""
-        found = acting.effect_between(before, after, action)
+        found = aftermath.effect_between(before, after, action)
         if (
             found.kind == "none"
             and seen.deeds

@@ -44,16 +44,18 @@ def compare(
     ambient_states: Sequence[Observation] = (),
     device_pixel_ratio: float | None = None,
     thresholds: Thresholds | None = None,
+    seen: Look | None = None,
 ) -> Effect:
     """The effect of an action, from the pictures before and after it and, where recorded, the states.
 
     A picture is encoded bytes, an `Image`, a `Path` or an array; None where none was taken. `ambient` are pictures taken
     without acting, shortly before, oldest first, with the pointer where it then pressed; `ambient_states` are observations
     of such moments. `point` is where the pointer pressed, CSS px. The region is in CSS px by the viewport of
-    `state_before`, else by `device_pixel_ratio`, else image px. Pictures that cannot be compared give a verdict, never an
+    `state_before`, else by `device_pixel_ratio`, else image px. `seen`: what `look` said of the same pictures. Pictures that cannot be compared give a verdict, never an
     exception: `unknown` with the reason, or what the states say.
     """
-    seen = look(before, after, ambient, thresholds or Thresholds())
+    if seen is None:
+        seen = look(before, after, ambient, thresholds or Thresholds())
     scale = _scale(seen.width, state_before, device_pixel_ratio)
     state: tuple[Difference, ...] = ()
     if state_before is not None and state_after is not None:
