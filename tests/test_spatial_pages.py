@@ -23,7 +23,7 @@ from cuadata.generating.spatial_blocks import Job
 from cuadata.generating.spatial_look import Looker
 from cuadata.registry import families
 from cuadata.rows import Grounding, Pair
-from cuadata.types import Task
+from cuadata.types import Size, Task
 
 pytestmark = pytest.mark.browser
 N = 60
@@ -251,6 +251,21 @@ def test_a_browser_that_is_killed_is_started_again() -> None:
         again = looker.look(make(1))
     assert first.observation.elements == again.observation.elements
     assert first.observation.screenshot == again.observation.screenshot
+
+
+def test_a_zoomed_picture_is_the_same_whenever_it_is_taken() -> None:
+    """Curves were smoothed in one of two ways, as the browser had drawn the page before it was scaled, or had not."""
+    job = Job(number=0, rows=1, seed=77, infeasible=0, pairs=0, folder="")
+    make: Any = families["shapes"]
+    planned = [one for one in map(job.page, range(60)) if one[0] == "shapes"][::4]
+    shown: dict[int, set[str]] = defaultdict(set)
+    for _ in range(3):
+        with Looker() as looker:
+            for _, seed, axes in planned * 2:
+                seen = looker.look(make(seed, **axes), viewport=Size(1024, 576), ratio=1.25).observation
+                assert seen.screenshot is not None and seen.screenshot.width == 1280
+                shown[seed].add(seen.screenshot.sha256)
+    assert [len(held) for held in shown.values()] == [1] * len(planned)
 
 
 @pytest.mark.parametrize("cuts", [1, 9])

@@ -35,8 +35,11 @@ _LOAD_FONTS = (
     " await Promise.allSettled([...document.fonts].map((f) => f.load()));"
     " return [...document.fonts].filter((f) => f.status !== 'loaded').map((f) => f.family + ' ' + f.weight); }"
 )
-
-
+#: Waits until the page as it stands is drawn: a frame begins only when the one before the last is on the screen.
+_DRAWN = (
+    "() => new Promise((done) => { let left = 3;"
+    " const next = () => left-- ? requestAnimationFrame(next) : done(); next(); })"
+)
 #: Templates whose names Chromium's accessibility tree was asked for in this process.
 _checked: set[str] = set()
 
@@ -126,8 +129,12 @@ class Looker:
         self._fonts = fonts
 
     async def _shoot(self, shape: tuple[Size, float]) -> bytes:
+        assert self._page is not None
         options: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
         if shape[1] != 1:
+            # A scaled picture is taken at another scale than the page is drawn at. How curves' edges are smoothed hangs on
+            # whether a frame at the page's own scale came first: here it always has.
+            await self._page.evaluate(_DRAWN)
             options["clip"] = {"x": 0, "y": 0, "width": shape[0].width, "height": shape[0].height, "scale": shape[1]}
         told = await self._session.send("Page.captureScreenshot", options)
         picture = base64.b64decode(told["data"])
