@@ -202,6 +202,17 @@ def test_rows_say_all_that_they_know(built: Path) -> None:
     assert "Trivial predictors" in card and (built / "examples.png").exists()
 
 
+def test_the_cards_pictures_say_names_in_their_own_letters(built: Path) -> None:
+    row = next(one for one in rows(built, "grounding", Grounding) if one.relation and one.target)
+
+    def said(name: str) -> bytes:
+        told = replace(row, instruction=f"Click the button left of '{name}'.")
+        return image.rgb(spatial_card.picture_grid([told]))[-22:].tobytes()
+
+    words = ["Поделиться", "Переместить", "حفظ", "فتح", "Löschen", "???", "??????????"]
+    assert len({said(word) for word in words}) == len(words)
+
+
 def test_perturbed_pairs_carry_their_truth(built: Path) -> None:
     held = rows(built, "pairs", Pair)
     assert {"affine" in json.loads(row.transform) for row in held} == {True, False}

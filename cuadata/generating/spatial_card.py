@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +14,7 @@ from cuadata import image
 from cuadata.generating import spatial_balance, spatial_blocks, spatial_plan
 from cuadata.generating.spatial_balance import Seen
 from cuadata.proving import drawing
+from cuadata.registry import families
 from cuadata.rows import Grounding
 from cuadata.types import BBox, Size
 
@@ -172,10 +175,17 @@ def _tile(row: Grounding, width: int) -> Any:
         part.paste(opened.convert("RGB").crop((int(left), int(top), opened.width, opened.height)))
     tile = Pillow.new("RGB", (width, tall + 22), "white")
     tile.paste(part.resize((width, tall)), (0, 0))
-    ImageDraw.Draw(tile).text(
-        (6, tall + 5), row.instruction.encode("latin-1", "replace").decode("latin-1"), fill="black"
-    )
+    ImageDraw.Draw(tile).text((6, tall + 4), row.instruction, font=_font(), fill="black")
     return tile
+
+
+@cache
+def _font() -> Any:
+    """The font of the pages themselves: instructions speak of names in their languages."""
+    from PIL import ImageFont
+
+    room = Path(inspect.getfile(families["widgets"])).parent
+    return ImageFont.truetype(str(room / "dejavu.woff2"), 12)
 
 
 def _meant(row: Grounding) -> list[BBox]:
