@@ -1,19 +1,23 @@
-"""What a verified page costs: python benchmarks/generate.py [pages]
+"""What a verified page costs: python benchmarks/generate.py [pages] [--cudag PYTHON]
 
 The floor (rewrite in place, one evaluation, one picture; nothing read or kept) and the generator with names, questions, gates,
 minimal pairs and files, on pages of one plan, in two processes at once, as `cuadata generate --workers 2` runs: wall pages/s,
 and CPU ms a page of Python, Playwright's driver and every browser process together. Both are warm: browsers run, and
 Chromium's accessibility tree was asked once a template. Then, in one process: a loop as people write it (goto, a
-bounding_box per element, page.screenshot).
+bounding_box per element, page.screenshot). `--cudag PYTHON`, a Python with PyPI cudag 0.2.1: pictures and rows of pages with the
+same boxes, names and questions, drawn without a browser by `generate_cudag.py`, in two processes at once.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 from observe import cpu_seconds
@@ -134,20 +138,62 @@ def plain(held: list[Task]) -> tuple[float, float]:
     return found
 
 
+def drawn(python: str, count: int) -> tuple[float, float]:
+    """What `generate_cudag.py` needs for pages with the boxes and questions of a block of ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = spatial_blocks.Job(number=0, rows=5 * count, seed=SEED, infeasible=0.0, pairs=0.0, folder=folder)
+        spatial_pages.make(job)
+        pages = Path(folder, "pages.json")
+        pages.write_text(json.dumps(_given(spatial_blocks.read(folder, 0))[:count]), encoding="utf-8")
+        script = Path(__file__).with_name("generate_cudag.py")
+        running = [
+            subprocess.Popen(
+                [python, script, pages, Path(folder, f"cudag-{n}")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            for n in range(PROCESSES)
+        ]
+        told = [json.loads(one.communicate()[0]) for one in running]
+    spatial_render.close()
+    pages_made = sum(one["pages"] for one in told)
+    return sum(one["pages"] / one["wall"] for one in told), 1000 * sum(one["cpu"] for one in told) / pages_made
+
+
+def _given(block: spatial_blocks.Block) -> list[dict[str, Any]]:
+    """Pages of rows that show one picture: what their questions speak of, and what they ask."""
+    pages: dict[str, dict[str, Any]] = {}
+    for row in block.grounding:
+        page = pages.setdefault(row.image.sha256, {"elements": {}, "questions": []})
+        for one in (*row.candidates, *row.references):
+            if one.bbox is not None:
+                box = [one.bbox.x, one.bbox.y, one.bbox.width, one.bbox.height]
+                page["elements"][str(box)] = {"box": box, "label": one.name or one.text}
+        if row.action.point is not None:
+            point = [round(row.action.point.x), round(row.action.point.y)]
+            page["questions"].append({"instruction": row.instruction, "point": point})
+    return [{**page, "elements": list(page["elements"].values())} for page in pages.values()]
+
+
 def _measured(run: Callable[[], int]) -> tuple[float, float]:
     cpu, wall = cpu_seconds(), time.perf_counter()
     pages = run()
     return pages / (time.perf_counter() - wall), 1000 * (cpu_seconds() - cpu) / pages
 
 
-def main(count: int) -> None:
+def main(count: int, cudag: str | None) -> None:
     """Print the table."""
     found = together(count)
     rate, cost = found["floor"]
-    for name, (pages, cpu) in {**found, "plain loop, 1 process": plain(tasks(max(5, count // 4)))}.items():
+    found["plain loop, 1 process"] = plain(tasks(max(5, count // 4)))
+    if cudag is not None:
+        found["cudag, no browser"] = drawn(cudag, count)
+    for name, (pages, cpu) in found.items():
         share = f"{100 * pages / rate:4.0f} % of the floor's pages/s, {100 * cost / cpu:4.0f} % for the same CPU"
         print(f"{name:22} {pages:6.1f} pages/s {cpu:7.0f} CPU ms/page  {share}", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40)
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("pages", nargs="?", type=int, default=40)
+    asked.add_argument("--cudag", metavar="PYTHON")
+    given = asked.parse_args()
+    main(given.pages, given.cudag)
