@@ -116,6 +116,8 @@ globalThis.cuadataMiniwob ??= (() => {
   const acts = (e) =>
     INPUTS.has(e.tagName) || shape(e) || !!e.onclick || globalThis.cuadataListening?.has(e) ||
     (getComputedStyle(e).cursor === "pointer" && getComputedStyle(e.parentElement).cursor !== "pointer");
+  /** Whether a picture that was just put in has not come yet: it has no size until then. */
+  const loading = () => { for (const one of document.images) if (!one.complete) return true; return false; };
   const look = (after) => {
     note(observer.takeRecords());
     const rows = [];
@@ -124,7 +126,7 @@ globalThis.cuadataMiniwob ??= (() => {
     const active = document.activeElement;
     return JSON.stringify({
       done: WOB_DONE_GLOBAL, raw: WOB_RAW_REWARD_GLOBAL, decayed: WOB_REWARD_GLOBAL, reason: WOB_REWARD_REASON ?? null,
-      ready: WOB_TASK_READY, rows, focused: serials.get(active) ?? null,
+      ready: WOB_TASK_READY, loading: loading(), rows, focused: serials.get(active) ?? null,
       utterance: after ? core.getUtterance() : null, url: location.href, title: document.title,
       x: scrollX, y: scrollY, width: innerWidth, height: innerHeight,
     });
@@ -134,6 +136,8 @@ globalThis.cuadataMiniwob ??= (() => {
     /** Begin the episode of a seed. A number and its text are different seeds; Selenium's and BrowserGym's are numbers. */
     begin(seed, limit, mode) {
       core.endEpisode(0);
+      // What the last episode still fades or slides would stand in this one.
+      if (globalThis.jQuery?.timers?.length) jQuery(":animated").finish();
       if (document.activeElement && document.activeElement !== document.body) document.activeElement.blur();
       if (limit !== null) core.EPISODE_MAX_TIME = limit;
       Math.seedrandom(seed);

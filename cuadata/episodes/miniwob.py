@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuadata import effects, image, native_lists
-from cuadata.browsing import browser_find, engine
+from cuadata.browsing import browser_find, engine, wire
+from cuadata.browsing.frames import FrameGone
+from cuadata.browsing.loop import Stuck
 from cuadata.browsing.serve import Server
 from cuadata.episodes import registration
 from cuadata.episodes.stage import Judgement, element_of
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 NO_LIMIT = 1_000_000
 VIEWPORT, FLIGHT_VIEWPORT = Size(332, 214), Size(600, 700)
 SCHEME = "miniwob:"
+#: Actions whose input goes straight to the browser.
+CLICKS = frozenset({"click", "double_click", "right_click"})
 #: What is not of the task: the score board, whose clock would make every picture another, and the click marker.
 HIDE = "#reward-display,#click-canvas{display:none!important}*{caret-color:transparent!important}"
 SHAPES = frozenset(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect", "text"])
@@ -63,8 +67,8 @@ LISTEN = """(() => {
     return add.call(this, type, ...rest);
   };
 })()"""
-#: What makes a browser tell roles and names to the page.
-ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo",)
+#: What makes a browser tell roles and names to the page, and lets itself be spoken to directly.
+ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo", wire.ARGUMENT)
 
 
 def name_of(task: Task) -> str:
@@ -116,6 +120,7 @@ class MiniWobStage:
         self._given, self._limit = browser, time_limit
         self._page: AsyncPage | None = None
         self._server: Server | None = None
+        self._wire: wire.Wire | None = None
         self._judged: Judgement | None = None
 
     async def begin(self, task: Task) -> tuple[Task, Observation]:
@@ -140,24 +145,26 @@ class MiniWobStage:
         self._server = Server(folder())
         port = self._server.port
         address = f"{self._server.address}/{place}"
+        browser = await (self._given() if self._given else _browser())
         self._page = await engine.engine()[1].page(
             "about:blank",
             viewport=viewport_of(name),
             device_pixel_ratio=self.ratio,
             headed=False,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}"),
-            browser=await (self._given() if self._given else _browser()),
+            browser=browser,
         )
         self.browser, self.name = self._page.browser, name
         await self._page.context.add_init_script(LISTEN)
         await self._page.goto(address)
         await self._page.tab.enter()
         assert self._page.tab.session is not None
+        self._wire = await wire.opened(browser, self._page.tab.session)
+        await self._page.tab.page.add_style_tag(content=HIDE)
         # Once it was asked for, the tree is kept between two questions, and is not built anew for each of them;
         # the browser's own switch would send it about as well.
-        await self._page.tab.session.send("Accessibility.enable")
-        await self._page.tab.page.add_style_tag(content=HIDE)
-        await self._page.tab.session.send("Accessibility.getRootAXNode")
+        await self._wire.send("Accessibility.enable")
+        await self._wire.send("Accessibility.getRootAXNode")
         await self._evaluate(_script() + ";0")
 
     async def _begin(self, task: Task) -> tuple[Task, Observation]:
@@ -167,14 +174,10 @@ class MiniWobStage:
             else json.dumps(NO_LIMIT if self._limit is None else float(self._limit) * 1000)
         )
         state = await self._look(f"cuadataMiniwob.begin({task.seed}, {limit}, {json.dumps(self.mode)})")
-        for _ in range(100):
-            if state["ready"]:
-                break
-            await asyncio.sleep(0.02)
-            state = {**await self._look("cuadataMiniwob.look()"), "utterance": state["utterance"]}
-        else:
-            raise DataError("the page did not get ready within 2 s", place=task.id)
         said = state["utterance"]
+        state = await self._complete(state, begun=True)
+        if not state["ready"]:
+            raise DataError("the page did not get ready within 2 s", place=task.id)
         words = said["utterance"] if isinstance(said, dict) else said
         self._judged = None
         return replace(task, instruction=str(words)), await self._observation(state)
@@ -195,8 +198,8 @@ class MiniWobStage:
             else:
                 action = replace(action, point=target.point)
         if error is None and action.type != "select":
-            error = await self.page.input(action)
-        after = await self._observation(await self._look("cuadataMiniwob.look()"))
+            error = await self._input(action)
+        after = await self._observation(await self._complete(await self._look("cuadataMiniwob.look()")))
         effect = None
         if self.effect:
             effect = effects.compare(
@@ -206,6 +209,24 @@ class MiniWobStage:
             index=0, time=max(began, before.time + 1e-6), observation=before, action=action, target=target, after=after,
             effect=effect, error=error,
         )  # fmt: skip
+
+    async def _input(self, action: Action) -> str | None:
+        """Real input: clicks directly, all else as on any page. An error text, or None where it went through."""
+        if action.type not in CLICKS or action.point is None or action.modifiers:
+            return await self.page.input(action)
+        limit = self.page.limit * 3
+        button = "right" if action.type == "right_click" else "left"
+        try:
+            await self._line.click(
+                action.point, button=button, count=2 if action.type == "double_click" else 1, limit=limit
+            )
+        except Stuck as error:
+            freed = await self.page.tab.free()
+            words = "a script ran without end and was stopped" if freed else "the page does not answer"
+            return f"action_failed: {error}: {words}"
+        except FrameGone as error:
+            return f"action_failed: {error}"
+        return None
 
     async def _choose(self, action: Action, target: Element | None, before: Observation) -> tuple[Action, str | None]:
         """Choose an option of a list by its label; one that takes several keeps those that are chosen already."""
@@ -233,6 +254,9 @@ class MiniWobStage:
         """Close the page and its server; never raises."""
         page, self._page = self._page, None
         server, self._server = self._server, None
+        line, self._wire = self._wire, None
+        if line is not None:
+            line.close()
         if page is not None:
             await page.close()
         if server is not None:
@@ -245,11 +269,14 @@ class MiniWobStage:
             raise ValueError("no episode has begun; call reset first")
         return self._page
 
+    @property
+    def _line(self) -> wire.Wire:
+        if self._wire is None:
+            raise ValueError("no episode has begun; call reset first")
+        return self._wire
+
     async def _evaluate(self, script: str) -> Any:
-        session = self.page.tab.session
-        assert session is not None
-        async with asyncio.timeout(10):
-            told = await session.send("Runtime.evaluate", {"expression": script, "returnByValue": True})
+        told = await self._line.send("Runtime.evaluate", expression=script, returnByValue=True)
         if "exceptionDetails" in told:
             raise DataError(f"the page's script failed: {told['exceptionDetails'].get('text')}", place=self.name)
         return told["result"].get("value")
@@ -267,6 +294,14 @@ class MiniWobStage:
         )
         return state
 
+    async def _complete(self, state: dict[str, Any], *, begun: bool = False) -> dict[str, Any]:
+        """The state once its pictures have come (`begun`: and the page is ready), or after 2 s as it is then."""
+        end = time.monotonic() + 2
+        while (state["loading"] or (begun and not state["ready"])) and time.monotonic() < end:
+            await asyncio.sleep(0.005)
+            state = await self._look("cuadataMiniwob.look()")
+        return state
+
     async def _observation(self, state: dict[str, Any]) -> Observation:
         shot = await self._shoot() if self.screenshot else None
         return Observation(
@@ -282,13 +317,11 @@ class MiniWobStage:
         )
 
     async def _shoot(self) -> Image:
-        session, size = self.page.tab.session, viewport_of(self.name)
-        assert session is not None
+        size = viewport_of(self.name)
         options: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
         if self.ratio != 1:
             options["clip"] = {"x": 0, "y": 0, "width": size.width, "height": size.height, "scale": self.ratio}
-        async with asyncio.timeout(10):
-            told = await session.send("Page.captureScreenshot", options)
+        told = await self._line.send("Page.captureScreenshot", **options)
         return image.from_bytes(base64.b64decode(told["data"]), phash=False)
 
 

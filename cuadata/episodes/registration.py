@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import pkgutil
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ def families() -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(places) if not m.name.startswith("_"))
 
 
+@cache
 def miniwob_folder() -> Path | None:
     """The folder of the MiniWoB++ pages; None where the package is not installed."""
     found = importlib.util.find_spec("miniwob")
@@ -38,11 +40,17 @@ def miniwob_folder() -> Path | None:
 
 def miniwob_tasks() -> list[str]:
     """Names of the MiniWoB++ tasks, sorted; empty where the package is not installed."""
+    return list(_miniwob_tasks())
+
+
+@cache
+def _miniwob_tasks() -> tuple[str, ...]:
+    """Read once: every episode asks whether its task is one of them."""
     folder = miniwob_folder()
     if folder is None:
-        return []
+        return ()
     flights = (f"flight.{p.parent.name}" for p in (folder / "flight").glob("*/wrapper.html"))
-    return sorted([*(p.stem for p in (folder / "miniwob").glob("*.html")), *flights])
+    return tuple(sorted([*(p.stem for p in (folder / "miniwob").glob("*.html")), *flights]))
 
 
 def names() -> list[str]:
