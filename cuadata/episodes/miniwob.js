@@ -132,7 +132,18 @@ globalThis.cuadataMiniwob ??= (() => {
     });
   };
 
+  const held = []; // pictures that style sheets name, kept so that they are there at once when a class asks for one
+  const pictures = () =>
+    Promise.all([...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].flatMap((rule) =>
+      [...rule.cssText.matchAll(/url\("([^"]+)"\)/g)].map(([, place]) => new Promise((done) => {
+        const one = new Image();
+        held.push(one);
+        one.onload = one.onerror = () => done();
+        one.src = new URL(place, sheet.href ?? location.href);
+      })))));
+
   return {
+    pictures,
     /** Begin the episode of a seed. A number and its text are different seeds; Selenium's and BrowserGym's are numbers. */
     begin(seed, limit, mode) {
       core.endEpisode(0);

@@ -166,6 +166,7 @@ class MiniWobStage:
         await self._wire.send("Accessibility.enable")
         await self._wire.send("Accessibility.getRootAXNode")
         await self._evaluate(_script() + ";0")
+        await self._line.send("Runtime.evaluate", expression="cuadataMiniwob.pictures()", awaitPromise=True)
 
     async def _begin(self, task: Task) -> tuple[Task, Observation]:
         limit = (
