@@ -244,3 +244,22 @@ def test_many_pages_step_at_one_time_and_a_group_shares_its_seed() -> None:
             assert all(rewards[i] == 1.0 and terminated[i] and infos["exact_success"][i] for i in done)
         envs.step(["click(1)"] * 6)
         assert all(envs.episodes[i].turns == 0 for i in done), "the step after an end begins the next episode"
+
+
+def test_what_style_sheets_draw_is_there_at_once() -> None:
+    """Icons that only a style sheet names have no size before they have come, and came after the first look."""
+    with closing(make("miniwob-social-media", screenshot=False, effect=False)) as env:
+        observation, _ = env.reset(seed=0)
+        assert observation["axtree"].count("image ''") >= 4, observation["axtree"]
+
+
+def test_a_fade_of_one_episode_does_not_reach_the_next() -> None:
+    with closing(make("miniwob-choose-date", screenshot=False, effect=False)) as env:
+        env.reset(seed=0)
+        first = env.reset(seed=1)[0]["axtree"]
+        env.step(
+            Action(type="click", element=next(e.id for e in env.episode.observation.elements if e.role == "textbox"))
+        )
+        day = next(e for e in env.episode.observation.elements if e.role == "link" and e.name == "12")
+        env.step(Action(type="click", element=day.id))
+        assert env.reset(seed=1)[0]["axtree"] == first
