@@ -144,7 +144,10 @@ def main() -> None:
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--task", action="append", help="click-checkboxes and click-test by default")
     asked.add_argument("--system", action="append", choices=list(TURN), help="only these")
+    asked.add_argument("--pages", default="8", help="pages of the vectorised rows")
+    asked.add_argument("--browsers", default="2", help="browsers that these pages are spread over")
     given = asked.parse_args()
+    os.environ |= {"PAGES": given.pages, "BROWSERS": given.browsers}
     chosen = [s for s in TURN if (given.browsergym or "browsergym" not in s) and s in (given.system or TURN)]
     found = browser_find.find()
     print(f"{found.kind} {found.version}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")

@@ -15,7 +15,7 @@ from typing import Any
 
 Line = tuple[Any, str, str]  # id, role and name of an element
 #: Pages and browsers of the vectorised rows.
-PAGES, BROWSERS = 8, 2
+PAGES, BROWSERS = (int(os.environ.get(name, number)) for name, number in (("PAGES", "8"), ("BROWSERS", "2")))
 
 
 def oracle(goal: str, lines: Sequence[Line]) -> list[Any]:

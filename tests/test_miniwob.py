@@ -246,7 +246,7 @@ def test_many_pages_step_at_one_time_and_a_group_shares_its_seed() -> None:
         assert all(envs.episodes[i].turns == 0 for i in done), "the step after an end begins the next episode"
 
 
-def test_what_style_sheets_draw_is_there_at_once() -> None:
+def test_icons_of_a_style_sheet_are_waited_for() -> None:
     """Icons that only a style sheet names have no size before they have come, and came after the first look."""
     with closing(make("miniwob-social-media", screenshot=False, effect=False)) as env:
         observation, _ = env.reset(seed=0)

@@ -23,6 +23,8 @@ globalThis.cuadataMiniwob ??= (() => {
     for (let e = node; e; e = e.parentElement) if (OWN.has(e.id) && e.id !== "query") return true;
     return false;
   };
+  // A line for every episode's end, which nobody reads, would go through Playwright's process.
+  console.log = () => {};
   // The click marker is no part of the task, and drawing it costs more than the click.
   document.body.removeEventListener("click", core.canvasDrawClick);
   core.canvasClear = () => {};
@@ -82,6 +84,7 @@ globalThis.cuadataMiniwob ??= (() => {
   };
   const row = (e) => {
     const r = e.getBoundingClientRect();
+    awaited ||= unsized(e, r);
     if (!(r.width > 0 || r.height > 0)) return null;
     const style = getComputedStyle(e);
     if (style.visibility === "hidden" || style.opacity === "0") return null;
@@ -116,12 +119,21 @@ globalThis.cuadataMiniwob ??= (() => {
   const acts = (e) =>
     INPUTS.has(e.tagName) || shape(e) || !!e.onclick || globalThis.cuadataListening?.has(e) ||
     (getComputedStyle(e).cursor === "pointer" && getComputedStyle(e.parentElement).cursor !== "pointer");
+  let patient = true; // pictures are waited for
+  let awaited = false; // the last walk met one that a style sheet names and that has not come
   /** Whether a picture that was just put in has not come yet: it has no size until then. */
-  const loading = () => { for (const one of document.images) if (!one.complete) return true; return false; };
+  const loading = () => {
+    if (!patient) return false;
+    for (const one of document.images) if (!one.complete) return true;
+    return awaited;
+  };
+  const unsized = (e, r) =>
+    (r.width === 0 || r.height === 0) && e.getClientRects().length > 0 && getComputedStyle(e).content.startsWith("url(");
   const look = (after) => {
     note(observer.takeRecords());
     const rows = [];
     told = [];
+    awaited = false;
     if (!WOB_DONE_GLOBAL) walk(document.body, rows);
     const active = document.activeElement;
     return JSON.stringify({
@@ -132,18 +144,7 @@ globalThis.cuadataMiniwob ??= (() => {
     });
   };
 
-  const held = []; // pictures that style sheets name, kept so that they are there at once when a class asks for one
-  const pictures = () =>
-    Promise.all([...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].flatMap((rule) =>
-      [...rule.cssText.matchAll(/url\("([^"]+)"\)/g)].map(([, place]) => new Promise((done) => {
-        const one = new Image();
-        held.push(one);
-        one.onload = one.onerror = () => done();
-        one.src = new URL(place, sheet.href ?? location.href);
-      })))));
-
   return {
-    pictures,
     /** Begin the episode of a seed. A number and its text are different seeds; Selenium's and BrowserGym's are numbers. */
     begin(seed, limit, mode) {
       core.endEpisode(0);
@@ -161,6 +162,11 @@ globalThis.cuadataMiniwob ??= (() => {
       return look(true);
     },
     look: () => look(false),
+    /** Wait for no picture of this page any more, and look: one of them does not come. */
+    hurry() {
+      patient = false;
+      return look(false);
+    },
     /** The elements of the last look, for tests that compare them with the accessibility tree. */
     list: () => told,
     ready: () => began && WOB_TASK_READY,

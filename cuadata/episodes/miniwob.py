@@ -166,7 +166,6 @@ class MiniWobStage:
         await self._wire.send("Accessibility.enable")
         await self._wire.send("Accessibility.getRootAXNode")
         await self._evaluate(_script() + ";0")
-        await self._line.send("Runtime.evaluate", expression="cuadataMiniwob.pictures()", awaitPromise=True)
 
     async def _begin(self, task: Task) -> tuple[Task, Observation]:
         limit = (
@@ -298,7 +297,9 @@ class MiniWobStage:
     async def _complete(self, state: dict[str, Any], *, begun: bool = False) -> dict[str, Any]:
         """The state once its pictures have come (`begun`: and the page is ready), or after 2 s as it is then."""
         end = time.monotonic() + 2
-        while (state["loading"] or (begun and not state["ready"])) and time.monotonic() < end:
+        while state["loading"] or (begun and not state["ready"]):
+            if time.monotonic() > end:
+                return await self._look("cuadataMiniwob.hurry()")
             await asyncio.sleep(0.005)
             state = await self._look("cuadataMiniwob.look()")
         return state
