@@ -233,7 +233,7 @@ def test_a_press_that_ends_in_another_document_is_measured_on_the_screen() -> No
 
     assert pressed(0).type == "click", "the frame went away under the pointer, which stood still"
     assert (pressed(100).type, pressed(100).end) == ("drag", Point(140, 15))
-    assert pressed(100, "dropped").end == Point(140, 15), "a drop tells a place in the top-level document"
+    assert pressed(100, "dropped").end == Point(190, 55), "a drop tells a place in the view of its process"
 
 
 def test_a_button_that_was_pressed_in_a_page_that_is_gone_is_released() -> None:

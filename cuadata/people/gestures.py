@@ -139,6 +139,7 @@ class Gestures:
         far = down.point is not None and end is not None and apart(down.point, end) >= SHORTEST_DRAG
         if down.data["button"] == 0 and (far or self._dragged) and heard is not down:
             made = Gesture(type="drag", begin=down, ended=heard.time, point=down.point, end=end)
+            made.dropped = heard.kind == "dropped"
         elif first is not None and self._count > 1:
             made = first
             made.type, made.count, made.ended, first = "double_click", 2, heard.time, None

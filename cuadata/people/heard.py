@@ -32,6 +32,7 @@ class Gesture:
     ended: Annotated[float, "seconds since the epoch"]
     point: Point | None = None
     end: Point | None = None
+    dropped: Annotated[bool, "the browser's own dragging: `end` is of the whole view of its process"] = False
     typed: Annotated[list[str], "characters and pasted texts, corrections taken back"] = field(default_factory=list)
     corrected: Annotated[int, "characters that were typed and taken back"] = 0
     text: str | None = None
@@ -95,11 +96,8 @@ def erase(typed: list[str], *, word: bool) -> int:
 
 
 def ended_at(down: Heard, up: Heard) -> Point | None:
-    """Where a press ended, in the document that it began in: another may have heard the end, or have come in its place.
-
-    The end of the browser's own dragging tells a place in the top-level document, whichever document hears it.
-    """
-    if (up.place[:2] == down.place[:2] and up.kind != "dropped") or None in (down.point, down.screen, up.screen):
+    """Where a press ended, in the document that it began in: another may have heard the end, or have come in its place."""
+    if up.place[:2] == down.place[:2] or None in (down.point, down.screen, up.screen):
         return up.point
     assert down.point is not None and down.screen is not None and up.screen is not None
     return Point(down.point.x + up.screen.x - down.screen.x, down.point.y + up.screen.y - down.screen.y)

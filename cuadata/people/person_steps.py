@@ -10,7 +10,7 @@ from cuadata.browsing import aftermath
 from cuadata.people.heard import Gesture
 from cuadata.people.masking import Secrets, blackened
 from cuadata.people.person_moments import Moment, Seen, look_back, point_at, target_of
-from cuadata.types import Action, Effect, Element, Observation, Size, Step
+from cuadata.types import Action, Effect, Element, Observation, Point, Size, Step
 
 #: What stands for a number of this kind, by its usual length.
 _LIKE = {"one_time_code": "000000", "card_number": "0" * 16}
@@ -183,7 +183,7 @@ def action_of(gesture: Gesture, seen: Seen, moment: Moment, target: Element | No
         text = gesture.value
     pointed = kind in ("click", "double_click", "right_click", "hover", "drag", "scroll")
     point = point_at(seen, moment, gesture.point) if pointed else None
-    end = point_at(seen, moment, gesture.end) if kind == "drag" else None
+    end = _end_of(gesture, seen, moment) if kind == "drag" else None
     scroll = kind == "scroll"
     return Action(
         type=kind,
@@ -202,3 +202,11 @@ def action_of(gesture: Gesture, seen: Seen, moment: Moment, target: Element | No
         page=gesture.page,
         accept=gesture.accept,
     )
+
+
+def _end_of(gesture: Gesture, seen: Seen, moment: Moment) -> Point | None:
+    """Where a drag ended. A drop tells a place in the view of its process, which is the top-level one unless a frame has its own."""
+    frame = moment.frame or (moment.tab.frames.held(moment.frame_id) if moment.tab.frames is not None else None)
+    if gesture.dropped and frame is not None and frame.session is moment.tab.session:
+        return gesture.end
+    return point_at(seen, moment, gesture.end)
