@@ -23,6 +23,10 @@ from cuadata.types import Action, Element, Locator, Observation, PageInfo, Size,
 __all__ = ["AsyncPage", "Found", "NoBrowser", "Page", "Stuck", "find", "open", "open_async"]
 
 VIEWPORT = Size(1280, 720)
+#: Image px for one CSS px that a page is shown with.
+LEAST_RATIO, MOST_RATIO = 0.1, 8.0
+#: Longest side of a viewport, CSS px.
+MOST_SIDE = 16384
 T = TypeVar("T")
 
 
@@ -170,6 +174,7 @@ async def _open(
     online: bool | None,
     options: dict[str, Any],
 ) -> AsyncPage:
+    _check(viewport, ratio)
     task = page if isinstance(page, Task) else None
     address, server = serve(page, root)
     reach: tuple[str, ...] | None = None
@@ -195,6 +200,15 @@ async def _open(
         if isinstance(error, CallError):
             raise
         raise DataError(str(error)) from error
+
+
+def _check(viewport: Size | None, ratio: float | None) -> None:
+    if ratio is not None and not LEAST_RATIO <= ratio <= MOST_RATIO:
+        wanted = f"wanted {LEAST_RATIO:g} to {MOST_RATIO:g} image px for one CSS px"
+        raise CallError(f"the device pixel ratio cannot be {ratio:g}; {wanted}")
+    if viewport is not None and not (1 <= viewport.width <= MOST_SIDE and 1 <= viewport.height <= MOST_SIDE):
+        given = f"{viewport.width}x{viewport.height}"
+        raise CallError(f"the viewport cannot be {given}; wanted 1 to {MOST_SIDE} CSS px for each side")
 
 
 def serve(page: str | Path | Task, root: Path | None = None) -> tuple[str, Server | None]:

@@ -54,6 +54,8 @@ def replay(folder: Path, address: str | Path | None = None, *, headed: bool = Fa
     begin = address if address is not None else held.steps[0].observation.url
     if not begin:
         raise CallError(f"{folder} does not say where it began; give the page")
+    if address is None and urlsplit(str(begin)).scheme not in ("http", "https"):
+        raise CallError(f"{folder} began at {str(begin)[:80]!r}, which is no address to be opened again; give the page")
     first = held.steps[0].observation
     size = Size(first.viewport.width, first.viewport.height)
     try:
@@ -104,7 +106,12 @@ def find(page: browser.Page, step: Step) -> Found:
     target = step.target
     if target is None:
         return _by_point(page.observe(screenshot=False), step, "it had no element")
-    observation, (matches,) = page.select(target.locator.css)
+    try:
+        observation, (matches,) = page.select(target.locator.css)
+    except ValueError:
+        if not page.pages:
+            raise
+        observation, matches = page.observe(screenshot=False), ()  # an edited recording: it is no selector
     same = [e for e in matches if e.locator == target.locator]
     if len(same) == 1 and _is_same(same[0], target):
         return Found(element=same[0], way="locator")

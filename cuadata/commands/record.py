@@ -37,6 +37,8 @@ def record(
     from cuadata import recorder
     from cuadata.judging import observing
 
+    if replay is not None and script is not None:
+        raise CallError("--script is played and recorded, --replay acts a recording again; give one of them")
     if replay is not None:
         _replay(replay, _page(page) if page else None, bool(headed), json)
         return
@@ -62,7 +64,10 @@ def _sum_up(folder: Path, json: bool) -> None:
     summary = recorder.summary(folder)
     if json:
         typer.echo(dumps(summary))
-    typer.echo(f"{summary['steps']} steps, {summary['failed']} failed, ended in {summary['ended']}: {folder}", err=True)
+    why = f" ({summary['reason']})" if summary["reason"] else ""
+    typer.echo(
+        f"{summary['steps']} steps, {summary['failed']} failed, ended in {summary['ended']}{why}: {folder}", err=True
+    )
 
 
 def _person(

@@ -7,6 +7,7 @@ as it is; acting (`click`, `fill`, `press`, ...) is looked up among the observed
 from __future__ import annotations
 
 import runpy
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -256,9 +257,27 @@ def run(script: Path, out: Path, *, address: str | Path | Task | None, instructi
         except (ScriptError, AssertionError, Error) as error:
             words = str(error).split("\n")[0] or type(error).__name__
             session.close(Outcome(ended="failure", success=False, reason=words))
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                session.close(
+                    Outcome(ended="failure", success=False, reason=f"the script left with {error.code}"[:300])
+                )
+            else:
+                session.close(Outcome(ended="success", success=True))
+        except Exception as error:
+            words = f"{type(error).__name__}: {error}".split("\n")[0][:300]
+            session.close(Outcome(ended="error", reason=words))
+            kept = f"the {len(session.steps)} steps before it are in {out}"
+            raise DataError(f"the script failed: {words}; {kept}", place=f"{script}{_line(error, script)}") from error
         else:
             session.close(Outcome(ended="success", success=True))
     return out
+
+
+def _line(error: Exception, script: Path) -> str:
+    """The last line of the script that an error came through, as `, line 3`; empty where it came through none."""
+    lines = [one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == str(script)]
+    return f", line {lines[-1]}" if lines else ""
 
 
 def _constants(script: Path) -> dict[str, Any]:
@@ -268,7 +287,7 @@ def _constants(script: Path) -> dict[str, Any]:
     try:
         tree = ast.parse(text_files.read(script))
     except SyntaxError as error:
-        raise DataError(f"is no Python: {error}", place=str(script)) from error
+        raise DataError(f"it is no Python: {error}", place=str(script)) from error
     found = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):

@@ -5,6 +5,7 @@ Neither holds a picture or a box, so neither is data by itself; played through t
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ def read(path: Path, *, base: str | None = None, test: str | None = None) -> Scr
     try:
         held = text_files.json_value(text)
     except ValueError as error:
-        raise DataError(f"is no JSON: {error}", place=str(path)) from error
+        raise DataError(f"it is no JSON: {error}", place=str(path)) from error
     if isinstance(held, dict) and isinstance(held.get("steps"), list):
         return _devtools(held, path, base)
     if isinstance(held, dict) and isinstance(held.get("tests"), list):
@@ -85,16 +86,32 @@ def _devtools(held: Mapping[str, Any], path: Path, base: str | None) -> Script:
     pressed: list[str] = []
     for number, step in enumerate(held["steps"]):
         place = f"{path}, step {number}"
-        kind = step.get("type")
-        if kind == "setViewport" and viewport is None:
-            viewport = Size(int(step["width"]), int(step["height"]))
-        elif kind == "navigate" and start is None and not steps:
-            start = _at(step["url"], base)
-        elif kind in ("keyDown", "keyUp"):
-            steps += _key(step, kind, pressed, place)
-        else:
-            steps.append(_devtools_step(step, place, base))
+        with _reading(step, place):
+            kind = step.get("type")
+            if kind == "setViewport" and viewport is None:
+                viewport = Size(int(step["width"]), int(step["height"]))
+            elif kind == "navigate" and start is None and not steps:
+                start = _at(step["url"], base)
+            elif kind in ("keyDown", "keyUp"):
+                steps += _key(step, kind, pressed, place)
+            else:
+                steps.append(_devtools_step(step, place, base))
     return Script(title=str(held.get("title") or path.stem), start=start, viewport=viewport, steps=tuple(steps))
+
+
+@contextlib.contextmanager
+def _reading(held: object, place: str) -> Iterator[None]:
+    """Reads a part of a script; what it lacks, or has of another kind, is said with its place."""
+    if not isinstance(held, dict):
+        raise DataError(f"a JSON object was wanted, not {str(held)[:60]}", place=place)
+    try:
+        yield
+    except DataError:
+        raise
+    except KeyError as error:
+        raise DataError(f"it lacks '{error.args[0]}'", place=place) from error
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise DataError(f"it does not read: {error}; compare it with a fresh export", place=place) from error
 
 
 def _key(step: Mapping[str, Any], kind: str, pressed: list[str], place: str) -> Iterator[ScriptStep]:
@@ -128,7 +145,7 @@ def _devtools_step(step: Mapping[str, Any], place: str, base: str | None) -> Scr
     if kind == "hover":
         return ScriptStep(action=Action(type="hover"), offset=offset, **known)
     if kind == "change":
-        return ScriptStep(action=Action(type="type", text=str(step.get("value", ""))), **known)
+        return ScriptStep(action=Action(type="type", text=_text(step.get("value"))), **known)
     if kind == "scroll":
         action = Action(
             type="scroll", scroll_x=float(step.get("x", 0)), scroll_y=float(step.get("y", 0)), scroll_unit="px"
@@ -139,6 +156,10 @@ def _devtools_step(step: Mapping[str, Any], place: str, base: str | None) -> Scr
     if kind in _NO_INPUT:
         return ScriptStep(action=None, skip=str(kind), place=place)
     raise DataError(f"its type '{kind}' is not one of the DevTools Recorder's", place=place)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def _chain(chain: str | list[str]) -> tuple[Way, ...]:
@@ -176,7 +197,10 @@ _POINTER = {"click": "click", "clickAt": "click", "doubleClick": "double_click",
 
 
 def _selenium(held: Mapping[str, Any], path: Path, base: str | None, test: str | None) -> Script:
-    tests = {str(t.get("name")): t for t in held["tests"]}
+    tests: dict[str, Any] = {}
+    for number, one in enumerate(held["tests"]):
+        with _reading(one, f"{path}, test {number}"):
+            tests[str(one.get("name"))] = one
     if not tests:
         raise DataError("holds no test", place=str(path))
     if test is not None and test not in tests:
@@ -187,22 +211,26 @@ def _selenium(held: Mapping[str, Any], path: Path, base: str | None, test: str |
     start: str | None = None
     frames: tuple[int | str, ...] = ()
     names: dict[str, str] = {}
-    for number, command in enumerate(tests[name].get("commands", ())):
+    commands = tests[name].get("commands", ())
+    if not isinstance(commands, list | tuple):
+        raise DataError(f"its `commands` are no list but {str(commands)[:60]}", place=f"{path}, test '{name}'")
+    for number, command in enumerate(commands):
         place = f"{path}, test '{name}', command {number}"
-        word = str(command.get("command", ""))
-        target, value = (_filled(str(command.get(part, "")), names) for part in ("target", "value"))
-        if word.startswith("//") or not word:
-            continue
-        if word in _FLOW:
-            raise DataError(f"'{word}' is control flow, which is not played; write the steps out", place=place)
-        if word == "store":
-            names[value] = target
-        elif word == "open" and start is None and not steps:
-            start = _join(root, target, base)
-        elif word == "selectFrame":
-            frames = _frame(frames, target)
-        else:
-            steps.append(_selenium_step(word, target, value, command, frames, root, base, place))
+        with _reading(command, place):
+            word = str(command.get("command", ""))
+            target, value = (_filled(_text(command.get(part)), names) for part in ("target", "value"))
+            if word.startswith("//") or not word:
+                continue
+            if word in _FLOW:
+                raise DataError(f"'{word}' is control flow, which is not played; write the steps out", place=place)
+            if word == "store":
+                names[value] = target
+            elif word == "open" and start is None and not steps:
+                start = _join(root, target, base)
+            elif word == "selectFrame":
+                frames = _frame(frames, target)
+            else:
+                steps.append(_selenium_step(word, target, value, command, frames, root, base, place))
     return Script(title=name, start=start, viewport=None, steps=tuple(steps))
 
 
