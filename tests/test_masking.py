@@ -75,3 +75,24 @@ def test_what_stands_in_a_secrets_field_is_a_placeholder() -> None:
 
 def test_nothing_known_is_shown_by_mistake(secrets: Secrets) -> None:
     assert "Orchid" not in repr(secrets)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        ".".join("Quartz#Heron-82"), "\u200b".join("Quartz#Heron-82"), "Qua rtz #He ron -82", "Q_u_a_r_t_z_Heron82",
+        "".join(chr(ord(one) + 0xFEE0) for one in "Quartz#Heron-82"), "".join(f"&#{ord(one)};" for one in "Quartz#Heron-82"),
+        "".join(f"&#x{ord(one):X};" for one in "Quartz#Heron-82"), "quartzheron82",
+    ],
+)  # fmt: skip
+def test_what_stands_between_the_letters_hides_no_secret(spelling: str) -> None:
+    held = Secrets()
+    held.learn("Quartz#Heron-82", "password")
+    assert held.text(f"before {spelling} after") == "before masked-password-1 after"
+
+
+def test_a_code_is_not_found_in_numbers_that_only_share_digits() -> None:
+    held = Secrets()
+    held.learn("739214", "one_time_code")
+    for text in ("7,392 of 14,000", "739 21", "Order 921473", "12:39:21"):
+        assert held.text(text) == text

@@ -11,6 +11,7 @@ import html
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Annotated, Any, Final
@@ -23,6 +24,8 @@ from cuadata.types import BBox, Element, Image, Size
 SHORTEST: Final = 4
 #: A part of a secret of this many characters is masked too.
 PART: Final = 5
+#: This many letters and digits of a secret in a row are masked whatever stands between them, from `SHORTEST_RUN` on.
+RUN, SHORTEST_RUN = 8, 6
 #: Found by their form in every text. E-mail addresses and telephone numbers stay: they are no secrets, and the gate
 #: `sensitive_value` judges them before a dataset leaves.
 BY_FORM: Final = ("password", "token", "api_key", "private_key", "card_number", "account_number", "one_time_code")
@@ -33,6 +36,7 @@ _IN_ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*:/?/?[^\s\"'<>]+", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\W_]+")
 _UNTOUCHED = frozenset(("sha256", "phash", "colours", "format"))
 
 
@@ -45,6 +49,7 @@ class Secrets:
     _digits: list[str] = field(default_factory=list, repr=False)
     _find: re.Pattern[str] | None = field(default=None, repr=False)
     _find_parts: re.Pattern[str] | None = field(default=None, repr=False)
+    _find_bare: re.Pattern[str] | None = field(default=None, repr=False)
     _short: frozenset[str] = field(default=frozenset(), repr=False)
     _stale: bool = False
 
@@ -143,6 +148,8 @@ class Secrets:
             return [(0, len(text))]
         found = [m.span() for m in self._find.finditer(text)]
         found += [m.span(1) for m in self._find_parts.finditer(text)]
+        if self._find_bare is not None and self._find_bare.search(bare(text)):
+            found += _bare_spans(text, self._find_bare)
         joined: list[tuple[int, int]] = []
         for start, end in sorted(found):
             if joined and start <= joined[-1][1]:
@@ -159,9 +166,30 @@ class Secrets:
         self._short = frozenset(one for one in self._known if len(one) < SHORTEST)
         forms = sorted({form for one in long for form in spellings(one)}, key=len, reverse=True)
         parts = {part for one in long for part in pieces(one)}
+        runs = {
+            run[i : i + RUN]
+            for one in long
+            if len(run := bare(one)) >= SHORTEST_RUN
+            for i in range(max(1, len(run) - RUN + 1))
+        }
+        if runs:
+            self._find_bare = re.compile(f"(?=({'|'.join(map(re.escape, sorted(runs, key=len, reverse=True)))}))")
         if forms:
             self._find = re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
             self._find_parts = re.compile(f"(?=({'|'.join(map(re.escape, sorted(parts, key=len, reverse=True)))}))")
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text, of full width or half, small: what is left where a page puts something between them."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return _BETWEEN.sub("", plain.casefold())
+
+
+def _bare_spans(text: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Where a pattern is found in the bare text, as places of the text itself."""
+    parts = [bare(one) for one in text]
+    places = [at for at, part in enumerate(parts) for _ in part]
+    return [(places[m.start(1)], places[m.end(1) - 1] + 1) for m in pattern.finditer("".join(parts))]
 
 
 def spellings(secret: str) -> set[str]:
@@ -169,7 +197,8 @@ def spellings(secret: str) -> set[str]:
     digits = re.sub(r"\D", "", secret)
     groups = re.findall(r"\d{1,4}", digits) if len(digits) >= 12 else []
     cards = {digits, " ".join(groups), "-".join(groups)} if groups else set()
-    forms = {*_plain(secret), secret.encode().hex(), *_base64(secret), *cards}
+    entities = {"".join(f"&#{ord(one)};" for one in secret), "".join(f"&#x{ord(one):x};" for one in secret)}
+    forms = {*_plain(secret), secret.encode().hex(), *_base64(secret), *cards, *entities}
     return {form for form in forms if len(form) >= SHORTEST}
 
 
