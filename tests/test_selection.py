@@ -165,7 +165,10 @@ def test_a_format_that_cannot_say_it_is_named(png: bytes, tmp_path: Path) -> Non
     made = written(tmp_path / "made", [nothing, row(1, png)])
     path = answers(tmp_path / "p.jsonl", [["(60, 55)"], ["(60, 55)"]])
     _, _, result = evaluation.answers(path, f"dataset:{made}", "gta1")
-    assert any("'gta1' has no word for infeasible, so 1 questions" in words for words in result["warnings"])
+    assert any(
+        "'gta1' has no word for infeasible, so what nothing answers cannot be answered right: 1 of 2" in words
+        for words in result["warnings"]
+    )
 
 
 def test_a_folder_without_rows_is_no_gold_set(tmp_path: Path) -> None:

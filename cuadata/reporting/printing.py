@@ -68,7 +68,7 @@ def answers(result: Mapping[str, Any]) -> None:
     lacking = bool(result["unanswered"])
     head = [
         "", "n", "accuracy, % [95 %]",
-        *(["no answer", "of all questions, % [95 %]"] if lacking else []),
+        *(["no answer", "of all, % [95 %]"] if lacking else []),
         "unread", *(["on the reference, % of misses"] if told else []),
     ]  # fmt: skip
     lines = {**result["by_variant"], "all": result}

@@ -26,7 +26,7 @@ def of(result: Mapping[str, Any], *, several: Sequence[str] = (), says: Collecti
             if held["unanswered"] == held["questions"]
         ),
         *(_unsayable(result) if says is not None and "infeasible" not in says else []),
-        *([f"{unknown} lines name no question of the set, and are scored nowhere"] if unknown else []),
+        *([f"lines that name no question of the set, and are scored nowhere: {unknown}"] if unknown else []),
         *([f"the splits {', '.join(several)} are scored together; NAME:PATH:SPLIT takes one"] if several else []),
     ]
 
@@ -41,7 +41,7 @@ def _unanswered(result: Mapping[str, Any]) -> list[str]:
     left = result["strict_pairs_left_out"]
     return [
         f"{first}counted as wrong the accuracy is {whole}, not {rate(result['accuracy'], result['interval'])}",
-        *([f"{left} items with such a question are left out of the strict pairs"] if left else []),
+        *([f"left out of the strict pairs, since a question of theirs has no answer: {left} items"] if left else []),
     ]
 
 
@@ -50,8 +50,8 @@ def _unsayable(result: Mapping[str, Any]) -> list[str]:
     held = result["by_feasible"].get("infeasible")
     if held is None:
         return []
-    told = f"'{result['format']}' has no word for infeasible, so {held['questions']} questions that nothing answers"
-    return [f"{told} cannot be answered right; `by_feasible` holds both apart"]
+    told = f"'{result['format']}' has no word for infeasible, so what nothing answers cannot be answered right: "
+    return [f"{told}{held['questions']} of {result['questions']} questions; `by_feasible` holds both apart"]
 
 
 def notes(result: Mapping[str, Any]) -> list[str]:
