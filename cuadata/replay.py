@@ -70,11 +70,35 @@ def replay(folder: Path, address: str | Path | None = None, *, headed: bool = Fa
             ) from error
         raise
     with opened as page:
-        return [_again(page, step) for step in _inputs(held)]
+        return [_one(page, step) for step in _inputs(held)]
 
 
 def _inputs(held: Trajectory) -> list[Step]:
     return [step for step in held.steps if step.action.type not in SILENT and step.error is None]
+
+
+def _one(page: browser.Page, step: Step) -> Played:
+    """One step, whatever the page does: those after it are tried too."""
+    asked = _dismissed(page) if step.action.type != "dialog" else ""
+    try:
+        played = _again(page, step)
+    except (ValueError, RuntimeError, TimeoutError) as error:
+        words = f"action_failed: {error}"[:300]
+        what = text.describe(step.action, step.target)
+        played = Played(index=step.index, what=what, way="none", holds=False, reason=words)
+    if not asked:
+        return played
+    return replace(played, holds=False, reason="; ".join(one for one in (asked, played.reason) if one))
+
+
+def _dismissed(page: browser.Page) -> str:
+    """Dismiss a dialog that was not there when it was recorded, since nothing goes on behind it; what it asked, in words."""
+    tab = page.twin.windows.held
+    if tab is None or tab.dialog is None:
+        return ""
+    kind, message = tab.dialog.type, tab.dialog.message
+    page.run(page.twin.windows.answer_dialog(tab, tab.dialog, False, None), 10)
+    return f"the page asked {message[:80]!r} ({kind}), which the recording does not answer; it was dismissed"
 
 
 def _again(page: browser.Page, step: Step) -> Played:

@@ -69,3 +69,23 @@ def test_an_element_that_was_renamed_in_place_is_acted_on_only_where_something_s
         "target_missing: its locator leads to button 'Delete all' now, and at its point is button 'Delete all', which"
         + " nothing says is the same",
     ]
+
+
+def test_a_dialog_that_was_not_recorded_is_dismissed_and_told(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    page = site / "page.html"
+    before = "<!doctype html><button id=b style='width:90px;height:30px'>Go</button><button id=c style='width:90px;height:30px'>On</button>"
+    page.write_text(before)
+
+    def act(hands: people.Hands) -> None:
+        hands.click(40, 20)
+        time.sleep(0.7)
+        hands.click(140, 20)
+
+    people.played(page, tmp_path / "out", act)
+    page.write_text(before.replace("id=b", "id=b onclick='alert(\"Sure?\")'"))
+    played = replay.replay(tmp_path / "out", page)
+    assert [p.holds for p in played] == [True, False]
+    assert [p.way for p in played] == ["locator"] * 2
+    assert played[1].reason == "the page asked 'Sure?' (alert), which the recording does not answer; it was dismissed"
