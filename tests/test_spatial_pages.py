@@ -170,6 +170,19 @@ def test_minimal_pairs_differ_in_what_they_say(built: Path) -> None:
             assert one.references == other.references
 
 
+def test_rows_may_keep_the_page_for_models_that_are_told_of_it(tmp_path: Path) -> None:
+    held = block(tmp_path, 12, elements=True, infeasible=0.3).grounding
+    assert {row.action.type for row in held} == {"click", "infeasible"}
+    for row in held:
+        ids = {one.id: (one.name, one.bbox) for one in row.elements}
+        assert len(ids) == len(row.elements) > 1
+        if row.target is None:
+            assert row.action.element is None
+        else:
+            assert row.action.element is not None
+            assert ids[row.action.element] == (row.target.name, row.target.bbox)
+
+
 def test_a_moved_reference_gives_another_answer_to_the_same_relation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,11 @@ def spatial(
     workers: int = typer.Option(2, help="processes, each with a browser; the bytes do not depend on it"),
     infeasible: float = typer.Option(0.1, help="share of rows whose target is removed or covered"),
     pairs: float = typer.Option(0.1, help="rows of `pairs`, perturbed pictures, for one row of `grounding`"),
+    elements: bool = typer.Option(
+        False,
+        "--elements",
+        help="rows keep the page's elements, for models that are told of them: formats qwen35 and axtree",
+    ),
     force: bool = typer.Option(False, help="replace the dataset's folder"),
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
@@ -31,8 +36,9 @@ def spatial(
 
     with printing_datasets.progress() as progress:
         summary = core.generate(
-            n, out, seed=seed, workers=workers, infeasible=infeasible, pairs=pairs, force=force, progress=progress
-        )
+            n, out, seed=seed, workers=workers, infeasible=infeasible, pairs=pairs, elements=elements, force=force,
+            progress=progress,
+        )  # fmt: skip
     printing.table(
         f"{summary['rows']['grounding']:,} rows from {summary['pages']:,} pages",
         ["predictor", "points above chance", "95 %"],

@@ -35,12 +35,14 @@ def generate(
     workers: int = 2,
     infeasible: float = 0.1,
     pairs: float = 0.1,
+    elements: bool = False,
     force: bool = False,
     progress: Progress = lambda what, done, of: None,
 ) -> dict[str, Any]:
     """Make `n` rows of `grounding`, with `pairs` and `rejected`, in `out`; the summary that `--json` prints.
 
-    `infeasible`: share of rows whose target was removed or covered. `pairs`: perturbed pairs for one row. CallError for
+    `infeasible`: share of rows whose target was removed or covered. `pairs`: perturbed pairs for one row.
+    `elements`: rows keep the page's elements, for models that are told of them. CallError for
     numbers out of range or an output folder that is not empty; DataError where a page is not rendered or the disk is full.
     Where the plan could not be met the summary's `notes` say by how many rows.
     """
@@ -50,11 +52,19 @@ def generate(
     whole = -(-n // BLOCK)
     folder = folders.partial(out).with_name(f".{out.name}.pages")
     jobs = [
-        Job(number=k, rows=min(BLOCK, n - k * BLOCK), seed=seed, infeasible=infeasible, pairs=pairs, folder=str(folder))
+        Job(
+            number=k,
+            rows=min(BLOCK, n - k * BLOCK),
+            seed=seed,
+            infeasible=infeasible,
+            pairs=pairs,
+            elements=elements,
+            folder=str(folder),
+        )
         for k in range(whole)
     ]
     with folders.disk_errors(out):
-        _begin(folder, (seed, infeasible, pairs))
+        _begin(folder, (seed, infeasible, pairs, elements))
         _make(jobs, workers, progress)
         rows: dict[str, Iterator[Any]] = {
             config: _rows(folder, jobs, config) for config in ("grounding", "pairs", "rejected")
@@ -62,7 +72,7 @@ def generate(
         found = spatial_card.Found(folder, range(whole))
         build.build(
             [], out, rows=rows, gates=[one.name for one in spatial_rows.chosen_gates()], keep_together=("template",),
-            distance=None, seed=seed, workers=workers, force=force, title="Spatial relations on generated pages",
+            distance=None, elements=elements, seed=seed, workers=workers, force=force, title="Spatial relations on generated pages",
             finish=(partial(_finish, found=found, asked={"n": n, "seed": seed, "infeasible": infeasible, "pairs": pairs}),),
             progress=progress,
         )  # fmt: skip

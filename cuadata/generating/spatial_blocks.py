@@ -49,6 +49,7 @@ class Job:
     infeasible: Annotated[float, "share of rows whose right answer is infeasible"]
     pairs: Annotated[float, "perturbed pairs for one row of `grounding`"]
     folder: str
+    elements: Annotated[bool, "rows keep the page's elements, for models that read it"] = False
 
     @property
     def viewport(self) -> Size:

@@ -40,6 +40,7 @@ class Chooser:
 
     most: int
     gates: tuple[Chosen, ...] = field(default_factory=spatial_rows.chosen_gates)
+    elements: bool = False  #: rows keep the page's elements, and actions the id of theirs
     places: int = PLACES
     fewest: int = FEWEST
     rows: list[Grounding] = field(default_factory=list)
@@ -93,6 +94,8 @@ class Chooser:
             return False
         tried = len(self.rows) + len(self.rejected)
         row = replace(row, id=f"{row.trajectory_id}/{page.variant or 'page'}/{tried}")
+        if self.elements:
+            row = spatial_rows.with_elements(row, page)
         against = spatial_rows.judged(row, page, self.gates)
         if against is not None:
             self.rejected.append(against)

@@ -28,7 +28,7 @@ _ROWS_A_PAGE: Final = _NAMED + 2 * PLACES + 1
 
 def make(job: Job) -> int:
     """Make a block and put it into the folder, whole or not at all; its number. DataError where a page is not rendered."""
-    spatial_blocks.write(job.folder, job.number, _Maker(job, Chooser(most=job.rows)).run())
+    spatial_blocks.write(job.folder, job.number, _Maker(job, Chooser(most=job.rows, elements=job.elements)).run())
     return job.number
 
 

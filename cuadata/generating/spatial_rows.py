@@ -16,6 +16,7 @@ from cuadata.generating.spatial_truth import failure
 from cuadata.judging import gating
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Grounding, Rejected
+from cuadata.speaking import prompts
 from cuadata.splitting.examples import SEED_BLOCK, target_row
 from cuadata.types import Action, Element, Size
 
@@ -172,6 +173,14 @@ def _row(
             }
         ),
     )
+
+
+def with_elements(row: Grounding, page: Page) -> Grounding:
+    """The row with the page's elements, as models that read it are told of them, and its action with the id of its target."""
+    seen = page.look.observation.elements
+    place = row.target.locator if row.target is not None else None
+    meant = next((one.id for one in seen if one.locator == place), None)
+    return replace(row, elements=prompts.listed(seen), action=replace(row.action, element=meant))
 
 
 def _axes(page: Page, target: Element | None, **more: Any) -> tuple[str, ...]:
