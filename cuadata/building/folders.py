@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cuadata.errors import CallError, DataError
@@ -112,30 +112,80 @@ def publish(made: Path, out: Path) -> None:
 
 
 @contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep a folder for this process; it is made where it is not there, and goes again where it stays empty.
+
+    CallError where another process holds it, or it is a file. The lock goes with the process, however that ends.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise CallError(f"{folder} is a file; give the name of a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    held = _locked(folder)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
+        if held is not None:
+            os.close(held)
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor of the folder that holds its lock; None on systems and disks that have none, whose users take care."""
+    try:
+        import fcntl
+
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            held = os.open(folder, os.O_RDONLY)
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(held), os.stat(folder)):
+                    return held
+            os.close(held)  # whoever had it took it away in between
+    except ImportError:
+        return None
+    except OSError as error:
+        os.close(held)
+        if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
+            return None
+        name = folder.name.removeprefix(".").removesuffix(".partial")
+        raise CallError(
+            f"another process is writing {folder.with_name(name)}; wait for it, or give another folder"
+        ) from error
+
+
+@contextmanager
 def files_into(out: Path, *, replaces: Sequence[Path] = ()) -> Iterator[Path]:
     """A temporary folder whose content moves into `out` when the block ends well; after an error nothing of it is left.
 
     `replaces` are files and folders of `out` that go when the new ones come. A folder takes the place of one that stands
-    there, with all that is in it.
+    there, with all that is in it. CallError where another process does the same.
     """
     made = partial(out)
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(parents=True)
-    try:
-        yield made
-        out.mkdir(parents=True, exist_ok=True)
-        for old in replaces:
-            if old.is_dir() and not old.is_symlink():
-                shutil.rmtree(old)
-            else:
-                old.unlink(missing_ok=True)
-        for one in sorted(made.iterdir()):
-            if one.is_dir():
-                publish(one, out / one.name)
-            else:
-                one.rename(out / one.name)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    with alone(made):
+        for left in made.iterdir():  # of a process that was killed
+            _remove(left)
+        try:
+            yield made
+            out.mkdir(parents=True, exist_ok=True)
+            for old in replaces:
+                _remove(old)
+            for one in sorted(made.iterdir()):
+                if one.is_dir():
+                    publish(one, out / one.name)
+                else:
+                    one.rename(out / one.name)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def _remove(path: Path) -> None:
+    """Take away a file, a link or a folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def put(file: Path, data: bytes | str) -> None:

@@ -84,9 +84,17 @@ def play(
 ) -> list[Played]:
     """Play what `out` does not hold yet; every episode that counts, in the plan's order.
 
-    `browsers` are used and left running; without them the plan's own are started and ended. CallError where `out` holds rollouts of another plan and `force` is not set.
+    `browsers` are used and left running; without them the plan's own are started and ended. CallError where `out` holds rollouts of another plan and `force` is not
+    set, and where another process plays into it.
     """
     check(plan)
+    with folders.alone(out):
+        return _play(plan, out, force, progress, browsers)
+
+
+def _play(
+    plan: Plan, out: Path, force: bool, progress: Callable[[], None] | None, browsers: Browsers | None
+) -> list[Played]:
     done = _begin(plan, out, force)
     left = [(seed, sample) for seed in plan.seeds for sample in range(plan.samples) if (seed, sample) not in done]
     for played in _episodes(plan, out, left, browsers):

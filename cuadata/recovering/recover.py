@@ -113,11 +113,20 @@ def make(
 ) -> Made:
     """Play the drills into `recordings`, and write the rows as the dataset `out`.
 
-    An interrupted run goes on with the episodes that are there. DataError where a cause gives no rows.
+    An interrupted run goes on with the episodes that are there. DataError where a cause gives no rows; CallError where
+    another process makes the same.
     """
-    began = time.perf_counter()
     _check(settings)
     folders.refuse(out, force=force, reads=[recordings])
+    with folders.alone(recordings), folders.alone(folders.partial(out)):
+        return _make(settings, out, recordings, force=force, finish=finish, progress=progress)
+
+
+def _make(
+    settings: Settings, out: Path, recordings: Path, *, force: bool, finish: Sequence[Callable[[Path], object]],
+    progress: Callable[[str, int], None],
+) -> Made:  # fmt: skip
+    began = time.perf_counter()
     drills = [
         Drill(cause=cause, wanted=settings.n // len(settings.causes) + (i < settings.n % len(settings.causes)))
         for i, cause in enumerate(settings.causes)
