@@ -93,7 +93,7 @@ def test_case_resume_keeps_adapter(cases: Path, tmp_path: Path) -> None:
     import torch
     from peft import LoraConfig, get_peft_model
 
-    from cuadata.learning import training
+    from cuadata.learning import adapters
 
     folder = cases / "training" / "B88-resume-keeps-adapter"
     held, want = (json.loads((folder / name).read_text()) for name in ("adapter.json", "expected.json"))
@@ -109,7 +109,7 @@ def test_case_resume_keeps_adapter(cases: Path, tmp_path: Path) -> None:
         if "lora_" in name:
             weight.data = torch.tensor(held["A" if "lora_A" in name else "B"])
     lora.save_pretrained(str(tmp_path))
-    resumed = training.adapted(base(), str(tmp_path))
+    resumed = adapters.adapted(base(), str(tmp_path))
     x = torch.tensor(held["x"])
     assert resumed(x).tolist() == pytest.approx(expect["y_after_resume"], abs=want["tolerance"])
     with resumed.disable_adapter():
@@ -124,7 +124,7 @@ def test_resumed_again_and_again_it_stays_one_adapter(rank: int, alpha: int, roo
     import torch
     from peft import LoraConfig, get_peft_model
 
-    from cuadata.learning import training
+    from cuadata.learning import adapters
 
     torch.manual_seed(rank)
     plain, given = torch.randn(5, 6), torch.randn(6)
@@ -144,7 +144,7 @@ def test_resumed_again_and_again_it_stays_one_adapter(rank: int, alpha: int, roo
         if phase == "1.5":
             lora.add_adapter("ref", config)
         lora.save_pretrained(str(tmp_path / phase))
-        lora = training.adapted(base(), str(tmp_path / phase))
+        lora = adapters.adapted(base(), str(tmp_path / phase))
         first, second = (next(w for name, w in held.items() if f"lora_{which}" in name) for which in "AB")
         wanted = plain @ given + alpha / (rank**0.5 if rooted else rank) * (second @ (first @ given))
         assert torch.allclose(lora(given), wanted, atol=1e-4), phase

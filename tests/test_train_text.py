@@ -32,7 +32,7 @@ def write_rows(path: Path, count: int = 8) -> Path:
     rows = [
         {
             "id": f"r{i}",
-            "family": "bandit",
+            "family": "modal",
             "seed": i,
             "prompt": [{"role": "user", "content": f"[{i}] checkbox 'MRW'\nSelect MRW and click Submit"}],
             "completion": [{"role": "assistant", "content": f"click({i})\nclick(27)"}],

@@ -31,6 +31,7 @@ from cuadata.learning import (
     presets,
     resampling,
     reward_adapter,
+    starting,
     step_times,
     training,
     training_rows,
@@ -129,6 +130,14 @@ def shares(prompts: int, group: int, microbatch: int) -> tuple[int, int]:
     return each, prompts * group // (each * world)
 
 
+def weights(terms: str) -> dict[str, float]:
+    """Reward terms and their weights. CallError where nothing would be learnt from them, or nothing but overflow."""
+    share = training.named_numbers(terms, "--terms", "exact:1,ended:0.1")
+    if not any(share.values()) or max(map(abs, share.values())) > 1e6:
+        raise CallError(f"--terms '{terms}': one weight at least is not 0, and none is beyond a million")
+    return share
+
+
 @app.command()
 def grpo(
     base: str = typer.Option(..., help="base model: a Hub id or a folder"),
@@ -146,7 +155,7 @@ def grpo(
     microbatch: int = typer.Option(0, min=0, help="completions a forward pass and process; 0: all of a step"),
     lr: float = typer.Option(2e-5, min=0, help="learning rate"),
     beta: float = typer.Option(0.0, min=0, help="weight of the KL to the reference"),
-    epsilon_high: float = typer.Option(0.28, help="upper clip of the ratio"),
+    epsilon_high: float = typer.Option(0.28, min=0, help="upper clip of the ratio"),
     temperature: float = typer.Option(1.0, min=0.01, help="sampling temperature"),
     new_tokens: int = typer.Option(64, min=1, help="longest answer"),
     context: int = typer.Option(1024, min=2, help="longest prompt and answer together"),
@@ -155,11 +164,11 @@ def grpo(
     max_pixels: int = typer.Option(0, min=0, help="most pixels of the processed picture; 0: the processor's own"),
     dtype: str = typer.Option("float32", help="dtype of the frozen base: float32 or bfloat16"),
     checkpointing: bool = typer.Option(False, help="compute activations again instead of keeping them"),
-    max_kl: float = typer.Option(10.0, help="band of the divergence guard"),
-    max_loss: float = typer.Option(10.0, help="band of the divergence guard"),
+    max_kl: float = typer.Option(10.0, min=0, help="band of the divergence guard"),
+    max_loss: float = typer.Option(10.0, min=0, help="band of the divergence guard"),
     bf16: bool = typer.Option(True, help="compute in bfloat16"),
     save_steps: int = typer.Option(10, min=1, help="steps between checkpoints"),
-    seed: int = typer.Option(0, help="seed"),
+    seed: int = typer.Option(0, min=0, max=2**32 - 1, help="seed"),
     resume: bool = typer.Option(False, help="go on from the last checkpoint in OUT, where there is one"),
     force: bool = typer.Option(False, help="replace the run in OUT"),
 ) -> None:
@@ -167,9 +176,9 @@ def grpo(
     options, began = dict(locals()), time.perf_counter()
     from transformers import set_seed
 
-    if (rows is None) == (data is None):
-        raise CallError("give task rows (--rows) for a text model or a dataset (--data) for a vision model")
-    share = training.named_numbers(terms, "--terms", "exact:1,ended:0.1")
+    source = training_rows.either(rows, data)
+    training_rows.form(format)
+    share = weights(terms)
     each, passes = shares(prompts, group, microbatch)
     arguments = settings(
         algorithm, out, max_steps=steps, per_device_train_batch_size=each, num_generations=group,
@@ -178,7 +187,7 @@ def grpo(
         lr_scheduler_type="constant_with_warmup", warmup_steps=5, seed=seed, save_steps=save_steps,
         gradient_checkpointing=checkpointing, reward_weights=list(share.values()),
     )  # fmt: skip
-    checkpoint = training.begin(out, resume=resume, force=force)
+    checkpoint = starting.begin(out, resume=resume, force=force, reads=[source, base, adapter])
     set_seed(seed)
     loaded = training.load(base, adapter=adapter or None, dtype=dtype, max_pixels=max_pixels)
     if loaded.vision != (data is not None):
@@ -192,33 +201,41 @@ def grpo(
     if data is not None:
         from cuadata.learning.grounding_rows import prompts_with_columns
 
-        table = prompts_with_columns(
-            training_rows.examples(data, "grounding", "train"), registry.formats[format], loaded
-        )
+        examples = training_rows.examples(data, "grounding", "train")
+        table = prompts_with_columns(examples, registry.formats[format], loaded)
         rewards = [reward_adapter.trl_adapter(name, format) for name in share]
-        trainer = train_generated(loaded, table, rewards, arguments, rounds=rounds, **common)
+        reward_adapter.probe(rewards, table)
     else:
-        trainer = _on_tasks(loaded, rows, format, arguments, share, context, rounds, common)
-    training.save(trainer, loaded, out)
+        table = training_rows.task_rows(source, loaded, longest=context - new_tokens)
+        plan_rewards.check(share, ended=algorithm == "grpo")
+    if len(table) < prompts:
+        raise CallError(
+            f"{source} has {len(table)} tasks, fewer than the --prompts {prompts} of a step; lower --prompts"
+        )
+    starting.same(out, checkpoint, options=options, data=source, base=loaded.base_sha256)
+    with starting.writing(out):
+        if data is not None:
+            trainer = train_generated(loaded, table, rewards, arguments, rounds=rounds, **common)
+        else:
+            trainer = _on_tasks(loaded, table, format, arguments, share, context, rounds, common)
+        if guard.stopped:
+            kept = guard.restore(out)
+            raise DataError(f"the run diverged and was stopped at {guard.stopped}; {kept}", place=str(out))
+        training.save(trainer, loaded, out)
     if training.main_process():
         typer.echo(f"{time.perf_counter() - began:.0f} s in all. {step_times.table(out / 'log.jsonl')}", err=True)
     stop.leave(trainer.state.global_step)
-    if guard.stopped:
-        raise DataError(f"the run diverged and was stopped at {guard.stopped}; {guard.restore(out)}", place=str(out))
     test_time = bool(TEST_TIME & set(share))
-    training.record(
-        out, command="train grpo", options=options, data=rows or data, loaded=loaded, test_time=test_time
-    )  # fmt: skip
+    training.record(out, command="train grpo", options=options, data=source, loaded=loaded, test_time=test_time)
 
 
 def _on_tasks(
-    loaded: training.Loaded, rows: Any, form: str, arguments: Any, share: Mapping[str, float], context: int, rounds: int, common: Mapping[str, Any]
+    loaded: training.Loaded, tasks: list[dict[str, Any]], form: str, arguments: Any, share: Mapping[str, float], context: int, rounds: int, common: Mapping[str, Any]
 ) -> Any:  # fmt: skip
     from datasets import Dataset
 
     from cuadata.playing.plans import scorer
 
-    tasks = training_rows.task_rows(rows, loaded)
     with scorer(form) as score:
         if arguments.__class__.__name__ == "GRPOConfig":
             arguments.reward_weights = None  # the rollout has weighed the terms

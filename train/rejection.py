@@ -14,7 +14,6 @@ Left out: pooling over several models.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +23,10 @@ from typing import Any
 import typer
 
 from cuadata import cli, registry
+from cuadata.building import folders
 from cuadata.contracts import Format, ParseFailure, View
 from cuadata.errors import CallError, DataError
-from cuadata.learning import reward_adapter, training, training_rows
+from cuadata.learning import plan_rewards, reward_adapter, starting, training, training_rows
 from cuadata.learning.answering import answer, end_ids
 from cuadata.learning.rollouts import Terms
 from cuadata.learning.sampling import Sampler
@@ -132,7 +132,9 @@ def write_rows(folder: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(one["bytes"])
         lines.append(json.dumps({**row, "images": names}) + "\n")
-    (folder / "rows.jsonl").write_text("".join(lines))
+    folders.put(
+        folder / "rows.jsonl", "".join(lines)
+    )  # whole or not at all: where it stands, the round is not drawn again
     return folder / "rows.jsonl"
 
 
@@ -173,25 +175,29 @@ def rejection(
     train_batch: int = typer.Option(8, min=1, help="rows an optimiser step"),
     lr: float = typer.Option(2e-4, min=0, help="learning rate"),
     bf16: bool = typer.Option(True, help="compute in bfloat16"),
-    seed: int = typer.Option(0, help="seed"),
+    seed: int = typer.Option(0, min=0, max=2**31, help="seed"),
 ) -> None:
     """Collect the model's own successes and train on them, round after round."""
     options = dict(locals())
     from transformers import set_seed
 
-    if (rows is None) == (data is None):
-        raise CallError("give task rows (--rows) for a text model or a dataset (--data) for a vision model")
+    source, form = training_rows.either(rows, data), training_rows.form(format)
     criterion = criterion or ("exact" if rows is not None else "point_in_box")
+    if rows is not None:
+        plan_rewards.check([criterion], ended=False)
+    begun = starting.rounds(
+        out, options={k: v for k, v in options.items() if k not in ("rounds", "batch")}, data=source
+    )
     for number in range(rounds):
         folder = out / f"round{number}"
         if not (folder / "rows.jsonl").exists():
-            folder.mkdir(parents=True, exist_ok=True)
             set_seed(seed + 1000 * number)
             loaded = training.load(base, adapter=adapter or None)
             drawn = _draw(
                 loaded, rows, data, format, criterion, samples=samples, batch=batch, new_tokens=new_tokens, temperature=temperature
             )  # fmt: skip
-            kept = accepted(*drawn, registry.formats[format], criterion=criterion, cap=cap)
+            kept = accepted(*drawn, form, criterion=criterion, cap=cap)
+            folder.mkdir(parents=True, exist_ok=True)
             report = makeup(list({row["id"]: row for row in drawn[0]}.values()), kept)
             typer.echo(f"round {number}: {table(report)}", err=True)
             (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n")
@@ -200,25 +206,16 @@ def rejection(
                     f"none of {len(drawn[1])} answers was accepted by '{criterion}'; begin with an adapter that was shown a "
                     "few demonstrations, or raise --samples", place=str(folder)
                 )  # fmt: skip
-            training.record(folder, command="train rejection", options=options, data=rows or data, loaded=loaded)
+            starting.put(out, begun)
+            training.record(folder, command="train rejection", options=options, data=source, loaded=loaded)
             write_rows(folder, kept)
             del loaded
-        words = [
-            "--base",
-            base,
-            "--data",
-            folder / "rows.jsonl",
-            "--out",
-            folder / "adapter",
-            "--steps",
-            steps,
-            "--lr",
-            lr,
-        ]
+        words: list[Any] = ["--base", base, "--data", folder / "rows.jsonl", "--out", folder / "adapter"]
+        words += ["--steps", steps, "--lr", lr]
         words += ["--seed", seed, "--batch", train_batch, "--resume", *(["--adapter", adapter] if adapter else [])]
         words += [] if bf16 else ["--no-bf16"]
         if not (folder / "adapter" / "run.json").exists():
-            subprocess.run([sys.executable, "-m", "cuadata.train.sft", *map(str, words)], check=True)
+            starting.child([sys.executable, "-m", "cuadata.train.sft", *map(str, words)])
         adapter = str(folder / "adapter")
 
 

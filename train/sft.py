@@ -13,6 +13,7 @@ quantised bases; a small LoRA on one GPU needs none of them.
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from dataclasses import replace
@@ -23,7 +24,7 @@ import typer
 
 from cuadata import cli, registry
 from cuadata.errors import CallError, DataError
-from cuadata.learning import callbacks, consistency, presets, training, training_rows
+from cuadata.learning import callbacks, consistency, presets, starting, training, training_rows
 from cuadata.learning.answering import hits
 from cuadata.rows import CONFIGS
 from cuadata.statistics import paired
@@ -71,17 +72,28 @@ def read_rows(
 ) -> list[dict[str, Any]]:
     """Rows to train on from a dataset folder or a file of messages; what cannot be said is counted on stderr."""
     if data.suffix == ".jsonl":
-        return list(training_rows.message_rows(data, vision=loaded.vision))[: size or None]
+        rows = list(training_rows.message_rows(data, vision=loaded.vision))[: size or None]
+        if not rows:
+            raise DataError("holds no row; wanted JSON lines of prompt and completion", place=str(data))
+        return rows
+    for_model(data, form, loaded)
+    drawn = mixed(data, mixture(mix), split, size, seed)
+    rows, unsaid = training_rows.answer_rows(drawn, registry.formats[form], loaded.processor)
+    for words, count in Counter(unsaid).most_common(5):
+        typer.echo(f"{count} rows left out: {words}", err=True)
+    if not rows:
+        why = f"of {len(drawn)} none can be said in '{form}'" if drawn else f"its {split} split has none"
+        raise DataError(f"no row to train on: {why}", place=str(data))
+    return rows
+
+
+def for_model(data: Path, form: str, loaded: training.Loaded) -> None:
+    """CallError where a model that takes no pictures is given a dataset of them."""
     if not loaded.vision and not getattr(registry.formats[form], "lists_elements", False):
         raise CallError(
             f"{data} is a dataset of pictures, and the base model takes none; give a .jsonl of messages, or --format axtree "
             "and a dataset whose rows keep the page: `cuadata build --elements`"
         )
-    drawn = mixed(data, mixture(mix), split, size, seed)
-    rows, unsaid = training_rows.answer_rows(drawn, registry.formats[form], loaded.processor)
-    for words, count in Counter(unsaid).most_common(5):
-        typer.echo(f"{count} rows left out: {words}", err=True)
-    return rows
 
 
 def pair_loss(data: Path, form: str, loaded: training.Loaded, seed: int) -> consistency.PairLoss:
@@ -125,7 +137,7 @@ def sft(
     bf16: bool = typer.Option(True, help="compute in bfloat16"),
     guard: Path | None = typer.Option(None, help="direct-grounding dataset that must not get significantly worse"),
     save_steps: int = typer.Option(200, min=1, help="steps between checkpoints"),
-    seed: int = typer.Option(0, help="seed of order and initialisation"),
+    seed: int = typer.Option(0, min=0, max=2**32 - 1, help="seed of order and initialisation"),
     resume: bool = typer.Option(False, help="go on from the last checkpoint in OUT, where there is one"),
     force: bool = typer.Option(False, help="replace the run in OUT"),
 ) -> None:
@@ -136,10 +148,16 @@ def sft(
 
     if phase not in PHASES or (phase == "1.5" and not adapter):
         raise CallError("phases are 1, 1.5 and 2, and 1.5 goes on with the --adapter of phase 1")
-    checkpoint = training.begin(out, resume=resume, force=force)
+    training_rows.form(format)  # a wrong name fails here, not behind the model
+    mixture(mix or PHASES[phase])
+    for path, what in ((data, "--data"), (replay, "--replay"), (guard, "--guard")):
+        if path is not None:
+            training_rows.given(path, what)
+    checkpoint = starting.begin(out, resume=resume, force=force, reads=[data, replay, guard, base, adapter])
     set_seed(seed)
     loaded = training.load(base, adapter=adapter or None, dtype=dtype, max_pixels=max_pixels)
     rows = read_rows(data, format, mix or PHASES[phase], split, size, seed, loaded)
+    held = guard_rows(guard, format, loaded) if guard and training.main_process() else []
     if replay is not None:
         count = round(len(rows) * replay_share / (1 - replay_share))
         rows += read_rows(replay, format, "grounding:1", "train", count, seed, loaded) if count else []
@@ -158,21 +176,27 @@ def sft(
     kind: Any = SFTTrainer
     if consistency_weight:
         kind = consistency.trainer_class(kind, pair_loss(data, format, loaded, seed), consistency_weight)
-    stop = callbacks.Interrupt()
-    peft = training.lora(lora_targets, rank=rank, alpha=2 * rank, freeze_vision=loaded.vision and not train_vision)
+    stop, band = callbacks.Interrupt(), callbacks.Band(out, max_kl=math.inf, max_loss=math.inf)
+    frozen = loaded.vision and not train_vision
+    peft = None
+    if not adapter:
+        peft = training.lora(lora_targets, rank=rank, alpha=2 * rank, freeze_vision=frozen, model=loaded.model)
+    starting.same(out, checkpoint, options=options, data=data, base=loaded.base_sha256)
     trainer = kind(
         model=loaded.model,
         args=arguments,
         train_dataset=training_set(rows, loaded.vision),
         processing_class=loaded.processor,
-        peft_config=None if adapter else peft,
-        callbacks=[callbacks.attached(callbacks.Journal(out / "log.jsonl"), stop)],
+        peft_config=peft,
+        callbacks=[callbacks.attached(callbacks.Journal(out / "log.jsonl"), band, stop)],
     )
-    held = training_rows.examples(guard, "grounding", "test") if guard and training.main_process() else []
     trained = replace(loaded, model=trainer.model)
     before = guarded(out, held, format, trained, checkpoint)
-    trainer.train(resume_from_checkpoint=checkpoint)
-    training.save(trainer, loaded, out)
+    with starting.writing(out):
+        trainer.train(resume_from_checkpoint=checkpoint)
+        if band.stopped:
+            raise DataError(f"the run diverged at {band.stopped}; {band.restore(out)}; lower --lr", place=str(out))
+        training.save(trainer, loaded, out)
     stop.leave(trainer.state.global_step)
     training.record(out, command="train sft", options=options, data=data, loaded=loaded)
     if held:
@@ -183,6 +207,18 @@ def sft(
         training.note(out, guard={"before": sum(before), "after": sum(after), "n": test.n, "p": test.p})
         if test.only_first > test.only_second and test.p < 0.05:
             raise DataError(f"training cost grounding: {told}", place=str(out))
+
+
+def guard_rows(guard: Path, form: str, loaded: training.Loaded) -> list[Any]:
+    """The held-out rows of a guard that the model can be asked. DataError where there is none."""
+    for_model(guard, form, loaded)
+    held = training_rows.examples(guard, "grounding", "test")
+    said = {row["id"] for row in training_rows.answer_rows(held, registry.formats[form], loaded.processor)[0]}
+    if not said:
+        raise DataError(
+            f"none of its {len(held)} test rows can be said in '{form}', so that nothing is guarded", place=str(guard)
+        )
+    return [example for example in held if example.id in said]
 
 
 def guarded(out: Path, held: list[Any], form: str, loaded: training.Loaded, checkpoint: str | None) -> list[bool]:

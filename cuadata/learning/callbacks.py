@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cuadata.building import folders
+from cuadata.errors import DataError
 
 
 def attached(*watchers: Any) -> Any:
@@ -43,7 +44,7 @@ class Journal:
         if not state.is_world_process_zero:
             return
         lines = self.path.read_text().splitlines() if self.path.exists() else []
-        kept = [line for line in lines if json.loads(line)["step"] <= state.global_step] if state.global_step else []
+        kept = [line for line in lines if _step(line) <= state.global_step] if state.global_step else []
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folders.put(self.path, "".join(f"{line}\n" for line in kept))
 
@@ -52,6 +53,14 @@ class Journal:
         if state.is_world_process_zero and logs:
             with self.path.open("a") as file:
                 file.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+
+
+def _step(line: str) -> float:
+    """The step of a line of the log; one that a killed run or a full disk cut off stands behind every step."""
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return math.inf
 
 
 class Interrupt:
@@ -115,17 +124,22 @@ class Band:
         if not logs or "loss" not in logs:
             return
         kl, loss = float(logs.get("kl", 0.0)), float(logs["loss"])
-        inside = (
-            abs(kl) <= self.max_kl and abs(loss) <= self.max_loss and math.isfinite(float(logs.get("grad_norm", 0)))
-        )
+        number = math.isfinite(loss) and math.isfinite(float(logs.get("grad_norm", 0)))
+        inside = number and abs(kl) <= self.max_kl and abs(loss) <= self.max_loss
         self.outside = 0 if inside else self.outside + 1
         if inside and model is not None and state.is_world_process_zero and state.global_step % self.every == 0:
-            getattr(model, "module", model).save_pretrained(str(self.good_folder))
+            with folders.files_into(self.good_folder) as folder:
+                getattr(model, "module", model).save_pretrained(str(folder))
         if self.outside >= self.patience:
             self.stopped = (
                 f"step {state.global_step}: KL {kl:.3g} (band {self.max_kl}), loss {loss:.3g} (band {self.max_loss})"
             )
             control.should_training_stop = True
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """A run that ends outside has diverged, however few steps it had left."""
+        if self.outside and not self.stopped:
+            self.stopped = f"step {state.global_step}, its last: loss, KL or gradient left the band or are no number"
 
     def restore(self, out: Path) -> str:
         """Put the last good adapter in the place of the diverged one; what was kept, in words."""
@@ -151,7 +165,13 @@ class Keep:
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Take up the state of the checkpoint that the run goes on from."""
         if self.checkpoint:
-            self.restore(json.loads(self._path(Path(self.checkpoint), args).read_text()))
+            path = self._path(Path(self.checkpoint), args)
+            if not path.is_file():
+                raise DataError(
+                    "it is missing, so that the run cannot go on as it was; give another --out, or --force",
+                    place=str(path),
+                )
+            self.restore(json.loads(path.read_text()))
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Write it beside the weights."""

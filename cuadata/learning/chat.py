@@ -17,6 +17,10 @@ IGNORED = -100
 PICTURE_ROLES: tuple[str, ...] = ("user",)
 
 
+#: Who may speak in a turn.
+ROLES: tuple[str, ...] = ("system", "user", "assistant", "tool")
+
+
 class NothingToLearn(DataError):
     """A sample without a token to train on. Its loss would be 0 and nobody would be told."""
 
@@ -30,6 +34,38 @@ class Pictures:
     pictures: Annotated[int, "pictures that come with it"]
     reason: Annotated[Literal["lost_picture", "too_few_marks", "too_many_marks"] | None, "why not"] = None
     message: Annotated[int | None, "position of the first message that loses its picture"] = None
+
+
+def is_message(message: object) -> bool:
+    """Whether this is a turn: a role, and a content of text or of parts, all of it text that can be written down."""
+    if not isinstance(message, Mapping) or message.get("role") not in ROLES:
+        return False
+    content = message.get("content")
+    if content is None:
+        return True
+    parts = [content] if isinstance(content, str) else content
+    if not isinstance(parts, list) or not all(isinstance(part, str | Mapping) for part in parts):
+        return False
+    texts = [part if isinstance(part, str) else part.get("text", "") for part in parts]
+    return all(map(_writable, texts))
+
+
+def _writable(text: object) -> bool:
+    try:
+        return isinstance(text, str) and bool(text.encode()) or text == ""
+    except UnicodeEncodeError:  # half a surrogate pair
+        return False
+
+
+def text(message: Message) -> str:
+    """The text of a turn."""
+    content = message.get("content") or ""
+    return content if isinstance(content, str) else "".join(str(part.get("text", "")) for part in content)
+
+
+def plain(message: Message) -> Message:
+    """A turn whose content is a text, for models that take no pictures."""
+    return message if isinstance(message.get("content"), str) else {**message, "content": text(message)}
 
 
 def check_pictures(

@@ -6,14 +6,14 @@ an interrupt leaves no merged weights behind; the cost is one copy of the base, 
 
 from __future__ import annotations
 
-import json
 import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cuadata.building import folders
 from cuadata.errors import CallError
-from cuadata.learning import training
+from cuadata.learning import adapters, starting, training
 
 if typing.TYPE_CHECKING:
     import torch
@@ -82,13 +82,15 @@ def save_merged(run: Path, out: Path, *, base: str = "", dtype: str = "bfloat16"
     """
     import torch
 
-    if not (run / "adapter_config.json").is_file():
-        raise CallError(f"{run} holds no adapter (adapter_config.json); give the folder of a finished run")
-    if dtype not in ("float32", "bfloat16", "float16"):
-        raise CallError(f"no weights are written as '{dtype}'; there are: float32, bfloat16, float16")
-    if not force and out.is_dir() and any(out.iterdir()):
-        raise CallError(f"{out} is not empty; give another folder or --force")
-    config = json.loads((run / "adapter_config.json").read_text())
-    loaded = training.load(base or config["base_model_name_or_path"], adapter=str(run), trainable=False)
-    loaded.model.merge_and_unload().to(getattr(torch, dtype)).save_pretrained(str(out))
-    loaded.processor.save_pretrained(str(out))
+    config = adapters.config(adapters.located(str(run)))
+    if dtype not in training.DTYPES:
+        raise CallError(f"no weights are written as '{dtype}'; there are: {', '.join(training.DTYPES)}")
+    source = base or config.get("base_model_name_or_path")
+    if not isinstance(source, str) or not source:
+        raise CallError(f"{run} does not say what its base is; give --base")
+    folders.refuse_files(out, force=force, reads=[run, *([source] if Path(source).exists() else [])])
+    loaded = training.load(source, adapter=str(run), trainable=False)
+    made = loaded.model.merge_and_unload().to(getattr(torch, dtype))
+    with starting.writing(out), folders.files_into(out) as folder:
+        made.save_pretrained(str(folder))
+        loaded.processor.save_pretrained(str(folder))

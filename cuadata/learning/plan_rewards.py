@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from cuadata.errors import CallError
 from cuadata.learning.reward_adapter import text_of
 from cuadata.learning.rollouts import Scorer
+
+#: What the scorer of played plans says of one; `ended` is the sampler's own, of an answer that stopped by itself.
+TERMS = ("raw", "exact", "default", "parsed", "turns", "submitted")
+
+
+def check(names: Iterable[str], *, ended: bool) -> None:
+    """CallError for a term that a played plan does not have. `ended`: whether the sampler says so of its answers."""
+    known = (*TERMS, *(("ended",) if ended else ()))
+    if missing := [name for name in names if name not in known]:
+        raise CallError(f"no reward term is named {', '.join(missing)}; there are: {', '.join(sorted(known))}")
 
 
 def functions(

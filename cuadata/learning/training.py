@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,9 @@ from typing import Annotated, Any
 
 from cuadata.building import folders
 from cuadata.errors import CallError
+from cuadata.learning import adapters
 
+DTYPES = ("float32", "bfloat16", "float16")
 #: Parts of a vision model that see; frozen unless asked for, since fine-tuning them costs grounding.
 VISION_PARTS = r".*(visual|vision_tower|vision_model|connector|multi_modal_projector).*"
 
@@ -31,6 +32,7 @@ class Loaded:
     model: Annotated[Any, "transformers model, PEFT-wrapped where an adapter was given"]
     processor: Annotated[Any, "a processor for vision models, else the tokenizer"]
     vision: Annotated[bool, "whether it takes pictures"]
+    base_sha256: Annotated[str, "fingerprint of the base's weights, see `adapters.fingerprint`"] = ""
 
     @property
     def tokenizer(self) -> Any:
@@ -44,39 +46,48 @@ def load(
     """A base model, text or vision, with an adapter to go on with where one is given.
 
     `sizes` are min_pixels and max_pixels of the processor. With `trainable` the adapter's own weights are trained on;
-    a fresh one on top would lose what it learned. CallError where the folder holds an adapter instead of a model.
+    a fresh one on top would lose what it learned. CallError where there is no such model, or the folder holds an adapter
+    instead of one; see `adapters.adapted` for adapters.
     """
     import torch
+    import transformers
+    from safetensors import SafetensorError
+
+    if dtype not in DTYPES:
+        raise CallError(f"no base is held as '{dtype}'; there are: {', '.join(DTYPES)}")
+    vision = hasattr(configured(base), "vision_config")
+    auto = transformers.AutoModelForImageTextToText if vision else transformers.AutoModelForCausalLM
+    bounds = {name: value for name, value in sizes.items() if value}
+    reader = transformers.AutoProcessor if vision else transformers.AutoTokenizer
+    try:
+        model = auto.from_pretrained(base, dtype=getattr(torch, dtype))
+        processor = reader.from_pretrained(base, **(bounds if vision else {}))
+    except (OSError, ValueError, SafetensorError) as error:
+        raise CallError(_no_base(base, error)) from error
+    digest = adapters.fingerprint(model)
+    if adapter:
+        model = adapters.adapted(model, adapter, trainable=trainable, base_sha256=digest)
+    if torch.cuda.is_available():
+        model = model.to(f"cuda:{os.environ.get('LOCAL_RANK', '0')}")
+    return Loaded(model, processor, vision, digest)
+
+
+def configured(base: str) -> Any:
+    """The configuration of a base model. CallError where there is none, or one that transformers does not know."""
     import transformers
 
     if (Path(base) / "adapter_config.json").is_file():
         raise CallError(f"{base} is an adapter; give its base model here and the adapter as --adapter")
-    config = transformers.AutoConfig.from_pretrained(base)
-    vision = hasattr(config, "vision_config")
-    auto = transformers.AutoModelForImageTextToText if vision else transformers.AutoModelForCausalLM
-    model = auto.from_pretrained(base, dtype=getattr(torch, dtype))
-    bounds = {name: value for name, value in sizes.items() if value}
-    if vision:
-        processor = transformers.AutoProcessor.from_pretrained(base, **bounds)
-    else:
-        processor = transformers.AutoTokenizer.from_pretrained(base)
-    if adapter:
-        model = adapted(model, adapter, trainable=trainable)
-    if torch.cuda.is_available():
-        model = model.to(f"cuda:{os.environ.get('LOCAL_RANK', '0')}")
-    return Loaded(model, processor, vision)
+    try:
+        return transformers.AutoConfig.from_pretrained(base)
+    except (OSError, ValueError, KeyError) as error:
+        raise CallError(_no_base(base, error)) from error
 
 
-def adapted(model: Any, adapter: str, *, trainable: bool = True) -> Any:
-    """A base with the weights of a saved adapter, which is the one that training goes on with: none is put on top.
-
-    CallError where the folder holds no adapter.
-    """
-    from peft import PeftModel
-
-    if Path(adapter).is_dir() and not (Path(adapter) / "adapter_config.json").is_file():
-        raise CallError(f"{adapter} holds no adapter (adapter_config.json); give the folder of a finished run")
-    return PeftModel.from_pretrained(model, adapter, is_trainable=trainable)
+def _no_base(base: str, error: Exception) -> str:
+    what = "is no model that can be loaded" if Path(base).exists() else "is neither a folder nor to be had from the Hub"
+    said = " ".join(str(error).split())[:160]
+    return f"the base {base} {what} ({said}); give a Hub id, or a folder with its configuration and weights"
 
 
 def named_numbers(text: str, option: str, example: str) -> dict[str, float]:
@@ -103,31 +114,25 @@ def main_process() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
-def begin(out: Path, *, resume: bool, force: bool) -> str | None:
-    """Where to go on from: the last checkpoint in `out` with `resume`, else None.
+def lora(targets: str, *, rank: int, alpha: int, freeze_vision: bool = False, model: Any = None) -> Any:
+    """LoRA on the named linear layers ("all-linear" or names by comma), without those of the seeing parts where asked.
 
-    CallError where `out` holds a run already and neither going on nor replacing it was asked for.
+    CallError for a name that is no linear layer of `model` which may be trained.
     """
-    from transformers.trainer_utils import get_last_checkpoint
+    import re
 
-    held = get_last_checkpoint(str(out)) if out.is_dir() else None
-    if resume:
-        return str(held) if held else None
-    if not force and (held or (out / "adapter_model.safetensors").exists()):
-        raise CallError(f"{out} holds a run; give --resume to go on with it, --force to replace it, or another --out")
-    if main_process():
-        (out / "run.json").unlink(missing_ok=True)
-        for old in out.glob("checkpoint-*"):
-            shutil.rmtree(old)
-    return None
-
-
-def lora(targets: str, *, rank: int, alpha: int, freeze_vision: bool = False) -> Any:
-    """LoRA on the named linear layers ("all-linear" or names by comma), without those of the seeing parts where asked."""
+    import torch
     from peft import LoraConfig
 
-    names = targets if targets == "all-linear" else targets.split(",")
+    names = targets if targets == "all-linear" else [name.strip() for name in targets.split(",")]
     excluded = VISION_PARTS if freeze_vision else None
+    held = model.named_modules() if model is not None else ()
+    layers = [name for name, layer in held if isinstance(layer, torch.nn.Linear)]
+    layers = [name for name in layers if not (excluded and re.fullmatch(excluded, name))]
+    for name in names if isinstance(names, list) and model is not None else ():
+        if not any(layer == name or layer.endswith(f".{name}") for layer in layers):
+            there = ", ".join(dict.fromkeys(layer.rpartition(".")[2] for layer in layers))
+            raise CallError(f"--lora-targets '{name}' is no linear layer that is trained; there are: {there}")
     return LoraConfig(
         r=rank, lora_alpha=alpha, target_modules=names, exclude_modules=excluded, task_type="CAUSAL_LM", bias="none"
     )
@@ -170,6 +175,7 @@ def record(
         "options": {name: str(value) if isinstance(value, Path) else value for name, value in options.items()},
         "commit": commit or None,
         "dataset_sha256": dataset_hash(data) if data and data.exists() else None,
+        "base_sha256": loaded.base_sha256,
         "versions": {name: importlib.metadata.version(name) for name in names},
         **more,
         "gpu": _gpu(),

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuadata import dataset, image, schema, text_files
+from cuadata import dataset, image, registry, schema, text_files
 from cuadata.contracts import Format, Prompt, View
+from cuadata.episodes import registration
 from cuadata.errors import CallError, DataError
 from cuadata.learning import chat, training
 from cuadata.learning.training import Loaded
@@ -17,12 +18,34 @@ from cuadata.speaking import prompts
 from cuadata.types import Size
 
 
+def form(name: str) -> Format:
+    """The format of that name. CallError that lists the names there are."""
+    try:
+        return registry.formats[name]
+    except KeyError as error:
+        raise CallError(error.args[0]) from error
+
+
+def given(path: Path, what: str) -> Path:
+    """A path that a call names. CallError where nothing is there."""
+    if not path.exists():
+        raise CallError(f"{what} {path} is not there; give a dataset folder, or a .jsonl file")
+    return path
+
+
 def examples(data: Path, config: str, split: str) -> list[Any]:
     """Rows of one config as they were written; DataError where the dataset has no such config or split."""
+    if data.is_file():
+        raise CallError(f"{data} is a file; give the folder of a dataset, or a .jsonl of messages")
     files = sorted((data / config).glob(f"{split}-*.parquet"))
     if not files:
-        raise DataError(f"no {split} split of config '{config}'", place=str(data))
+        there = sorted({f"{one.parent.name}/{one.name.split('-')[0]}" for one in data.glob("*/*-*.parquet")})
+        raise DataError(
+            f"no {split} split of config '{config}'; there are: {', '.join(there) or 'none'}", place=str(data)
+        )
     kind = CONFIGS[config]
+    if not issubclass(kind, Example):
+        raise CallError(f"rows of the config '{config}' are no examples to train on")
     found: list[Any] = []
     for file in files:
         with dataset.opened(file) as shard:
@@ -103,15 +126,23 @@ def message_rows(path: Path, *, vision: bool) -> Iterator[dict[str, Any]]:
         if not isinstance(row, dict) or not row.get("prompt") or not row.get("completion"):
             raise DataError("wanted an object with `prompt` and `completion`, neither empty", place=place)
         for name in ("prompt", "completion"):
-            if not isinstance(row[name], list) or not all(isinstance(m, dict) and "role" in m for m in row[name]):
+            if not isinstance(row[name], list) or not all(map(chat.is_message, row[name])):
                 raise DataError(f"`{name}` is no list of messages such as {{role, content}}", place=place)
         names = row.get("images") or []
+        if not isinstance(names, list):
+            raise DataError("`images` is no list of files beside this one", place=place)
         marks = chat.check_pictures([*row["prompt"], *row["completion"]], len(names))
         if not marks.keep:
             raise DataError(f"{marks.reason}: {len(names)} pictures, {marks.rendered} marks in user turns", place=place)
         if names and not vision:
             raise DataError("it has pictures, and the base model takes none", place=place)
-        yield {**row, "images": [{"bytes": _beside(path, name, place), "path": None} for name in names]}
+        if not vision:  # the templates of text models join texts, not parts
+            row |= {name: [chat.plain(message) for message in row[name]] for name in ("prompt", "completion")}
+        yield {
+            **row,
+            "id": row.get("id") or place,
+            "images": [{"bytes": _beside(path, name, place), "path": None} for name in names],
+        }
 
 
 def _beside(path: Path, name: object, place: str) -> bytes:
@@ -120,11 +151,27 @@ def _beside(path: Path, name: object, place: str) -> bytes:
     file = (folder / str(name)).resolve()
     if not file.is_relative_to(folder) or not file.is_file():
         raise DataError(f"the picture '{name}' is no file in {folder}", place=place)
-    return file.read_bytes()
+    data = file.read_bytes()
+    try:
+        image.header(data)
+    except ValueError as error:
+        raise DataError(f"the picture '{name}' is none: {error}", place=place) from error
+    return data
 
 
-def task_rows(path: Path, loaded: Loaded) -> list[dict[str, Any]]:
-    """Task rows with their prompts as tokens. DataError for a file without rows, and for a line that is none."""
+def either(rows: Path | None, data: Path | None) -> Path:
+    """The one of `--rows` and `--data` that was given. CallError for both, for neither, and for what is not there."""
+    path = rows if data is None else data if rows is None else None
+    if path is None:
+        raise CallError("give task rows (--rows) for a text model or a dataset (--data) for a vision model")
+    return given(path, "--rows" if rows is not None else "--data")
+
+
+def task_rows(path: Path, loaded: Loaded, *, longest: int | None = None) -> list[dict[str, Any]]:
+    """Task rows with their prompts as tokens.
+
+    DataError for a file without rows, and for a line that is none; CallError for a prompt of more than `longest` tokens.
+    """
     rows = []
     for number, line in enumerate(text_files.read(path).split("\n"), 1):
         if not line.strip():
@@ -132,6 +179,8 @@ def task_rows(path: Path, loaded: Loaded) -> list[dict[str, Any]]:
         try:
             row = text_files.json_value(line)
             text = loaded.processor.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True)
+            if type(row["seed"]) is not int:
+                raise TypeError(f"seed is {row['seed']!r}, wanted a whole number")
             rows.append({"id": f"{row['family']}/{row['seed']}", **row})
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(
@@ -141,6 +190,14 @@ def task_rows(path: Path, loaded: Loaded) -> list[dict[str, Any]]:
         rows[-1]["prompt_ids"] = loaded.tokenizer(text, add_special_tokens=False)["input_ids"]
     if not rows:
         raise DataError("holds no task row", place=str(path))
+    most = max(len(row["prompt_ids"]) for row in rows)
+    if longest is not None and most > longest:
+        raise CallError(
+            f"a prompt of {path} has {most} tokens, and {longest} fit; raise --context or lower --new-tokens"
+        )
+    for family in dict.fromkeys(row["family"] for row in rows):
+        if not registration.known(str(family)):
+            raise DataError(f"there is no family '{family}'; see `cuadata list families`", place=str(path))
     return rows
 
 
@@ -149,13 +206,19 @@ def with_answers_only(
 ) -> tuple[list[dict[str, Any]], int]:
     """The rows that fit whole, and how many did not: pictures and answers are never cut.
 
-    NothingToLearn for a row whose answer has no token: it would train on nothing, silently.
+    NothingToLearn for a row whose answer has no token: it would train on nothing, silently. DataError for a text that holds
+    the model's own mark of a picture, which stands for none there.
     """
+    mark = getattr(loaded.processor, "image_token", None) if loaded.vision else None
     kept, dropped = [], 0
     for row in rows:
         if not loaded.tokenizer(_answer(row), add_special_tokens=False)["input_ids"]:
             raise chat.NothingToLearn(
                 "its answer has no token, so there is nothing to learn", place=str(row.get("id", "a row"))
+            )
+        if mark and any(mark in text for text in map(chat.text, [*row["prompt"], *row["completion"]])):
+            raise DataError(
+                f"its text holds '{mark}', the model's mark of a picture", place=str(row.get("id", "a row"))
             )
         if token_count(row, loaded) > max_tokens:
             dropped += 1
@@ -173,9 +236,7 @@ def _answer(row: Mapping[str, Any]) -> str:
             f"its completion is {roles}; wanted one assistant message, earlier turns belong into the prompt",
             place=str(row.get("id", "a row")),
         )
-    content = messages[0].get("content") or ""
-    text = content if isinstance(content, str) else "".join(str(part.get("text", "")) for part in content)
-    return text.strip()
+    return chat.text(messages[0]).strip()
 
 
 def token_count(row: Mapping[str, Any], loaded: Loaded) -> int:
