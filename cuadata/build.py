@@ -166,7 +166,12 @@ def build(
         row_group_bytes=row_group_bytes,
         rows=rows,
         keep_going=keep_going,
-        about=card.About(title=title, licence=licence, consent=consent),
+        about=card.About(
+            title=title,
+            licence=licence,
+            consent=consent,
+            sources=tuple((name, card.given(path)) for name, path in sources),
+        ),
         recall=gate_recall if gate_recall is not None else measured.shipped(chosen),
         finish=tuple(finish),
         progress=progress,

@@ -122,7 +122,9 @@ class Chunk(Example):
     actions: Annotated[tuple[Action, ...], "the actions of the chunk; `action` is the first"] = ()
     confidence: Annotated[float, "share of its steps that had an effect, or measured success over replays"] = 0.0
     confidence_kind: Annotated[Literal["effect", "replay"], "what the confidence is"] = "effect"
-    postcondition: Annotated[tuple[str, ...], "changes of address, roles and states at its end"] = ()
+    postcondition: Annotated[
+        tuple[str, ...], "changes of address, roles and states at its end, of what a person sees"
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -200,6 +200,38 @@ def test_the_command_on_the_card_makes_the_set_again(built: build.Report, monkey
     assert not manifest.damaged_files(built.out)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ["--source", "recordings", "in/recordings"]),
+        ({"without": ["no_effect"]}, ["--without", "no_effect"]),
+        ({"gates": ["no_effect", "duplicate"]}, ["--gates", "no_effect,duplicate"]),
+        ({"gates": []}, ["--without"]),
+        ({"configs": ["actions"]}, ["--configs", "actions"]),
+        ({"thumbnails": 3}, ["--thumbnails", "3"]),
+    ],
+)
+def test_the_command_is_the_shortest_that_does_the_same(
+    options: dict[str, Any], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cuadata import build as builds
+
+    made.save(made.checkout(), tmp_path / "in" / "recordings")
+    monkeypatch.chdir(tmp_path)
+    builds.build([("recordings", Path("in/recordings"))], "set", workers=1, **options)
+    found = re.search(r"```\n(cuadata build .*)\n```", Path("set/README.md").read_text())
+    assert found is not None
+    said = shlex.split(found[1])
+    at = said.index(words[0])
+    assert said[at : at + len(words)] == words
+    assert len(said) <= 9 and {flag for flag in said if flag.startswith("--")} <= {"--source", "--out", words[0]}
+
+
+def test_a_path_from_elsewhere_is_its_name_on_the_card() -> None:
+    paths = ("a/b", "./a", Path("a"), "/home/me/a", "../secret/a")
+    assert [card.given(path) for path in paths] == ["a/b", "a", "a", "a", "a"]
+
+
 def test_the_manifest_names_no_clock_and_no_host(built: build.Report) -> None:
     import getpass
     import socket

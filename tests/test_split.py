@@ -442,6 +442,20 @@ def test_a_chunk_says_how_sure_it_is_and_what_it_led_to() -> None:
     (chunk,) = split.chunks(checkout())
     assert chunk.confidence == 1.0 and chunk.confidence_kind == "effect"
     assert any(phrase.startswith("url: ") for phrase in chunk.postcondition)
+    shown = "appeared: heading 'Thank you'"
+    assert shown in chunk.postcondition and "gone: button 'Close'" in chunk.postcondition
+    last = checkout().steps[-1]
+    assert last.after is not None
+    (thanks,) = last.after.elements
+    for hidden in (
+        replace(thanks, bbox=None, seen=0.0),
+        replace(thanks, seen=0.0),
+        replace(thanks, evidence=replace(thanks.evidence, rendered=False)),
+        replace(thanks, evidence=replace(thanks.evidence, opacity=0.0)),
+    ):
+        ended = replace(last, after=replace(last.after, elements=(hidden,)))
+        (told,) = split.chunks(replace(checkout(), steps=(*checkout().steps[:-1], ended)))
+        assert shown not in told.postcondition and "gone: button 'Close'" in told.postcondition
     over = Page((*FORM, OFFER, CLOSE))
     half = play([over, over, over, Page(FORM), Page(FORM), Page((NAME, TICKED, SUBMIT))], [click(CLOSE)] * 5)
     (chunk,) = split.chunks(half)

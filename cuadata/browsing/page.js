@@ -321,12 +321,25 @@ globalThis.cuadata ??= (() => {
       return /^(checkbox|radio|image|file|color|range)$/.test(type) ? "" : fold(e.value).slice(0, 200);
     }
     if (tag === "textarea") return fold(e.value).slice(0, 200);
-    if (tag === "select") return fold([...e.selectedOptions].map((o) => o.label).join(", ")).slice(0, 200);
+    if (tag === "select") return fold(chosenIn(e)).slice(0, 200);
     const raw = $.text(e);
     if (raw.length > 2000 || !raw) return "";
     // What is rendered may differ from what is written, in case and by hidden parts; that costs a layout to ask.
     const plain = !(e instanceof HTMLElement) || (!$.count(e) && (!style || style.textTransform === "none"));
-    return fold(plain ? raw : e.innerText).slice(0, 200);
+    return fold(plain ? raw : withChoices(e, e.innerText)).slice(0, 200);
+  };
+  const chosenIn = (list) => [...list.selectedOptions].map((o) => o.label).join(", ");
+  /** What a person reads around a drop-down is its choice; the engine's text of what holds it is all of its options. */
+  const withChoices = (e, text) => {
+    let [read, rest] = ["", text];
+    for (const list of $.count(e) ? $.all(e, "select") : []) {
+      const all = list.innerText;
+      const at = all ? rest.indexOf(all) : -1;
+      if (at < 0) continue;
+      read += `${rest.slice(0, at)} ${chosenIn(list)} `;
+      rest = rest.slice(at + all.length);
+    }
+    return read + rest;
   };
   const TOLD = new Set(["type", "placeholder", "title", "alt", "aria-label", "href", "name", "role", "data-state", "contenteditable"]);
   const attributesOf = (e) => {

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +30,8 @@ CONFIGS = {
     "point_only": "As `actions`, where a point is known but no box.",
     "rejected": "What the gates kept out: gate, reason, evidence, thumbnail and place.",
 }
+#: Configs that no build makes by itself: their rows are given to it, or drawn from the others.
+_NOT_MADE = {"grounding", "pairs", "mix"}
 #: Rows -> the Hub's words for it.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -43,6 +45,15 @@ class About:
     consent: Annotated[
         str, "what the people in it agreed to, in a sentence; empty: the card says that nothing is known"
     ] = ""
+    sources: Annotated[
+        tuple[tuple[str, str], ...], "sources and their paths, as the build was called; see `given`"
+    ] = ()
+
+
+def given(path: Path | str) -> str:
+    """A path as it was given, where it leads down from the working folder; of any other the last part, and no more goes out."""
+    path = Path(path)
+    return path.name if path.is_absolute() or ".." in path.parts else path.as_posix()
 
 
 def write(manifest: Mapping[str, Any], about: About, folder: Path) -> Path:
@@ -148,14 +159,18 @@ def command(manifest: Mapping[str, Any], about: About) -> str:
     """The call that makes the dataset again from the same inputs."""
     settings, splits = manifest["settings"], manifest["splits"]
     words = ["cuadata", "build"]
-    for source, name in dict.fromkeys((one["source"], one["name"].split("/")[0]) for one in manifest["inputs"]):
+    named = ((one["source"], one["name"].split("/")[0]) for one in manifest["inputs"])
+    for source, name in dict.fromkeys(about.sources or named):
         if source != "given":
             words += ["--source", source, name]
     words += ["--out", "DATASET"]
     words += _changed_splits(splits)
-    words += ["--gates", ",".join(_gate(one) for one in settings["gates"])]
+    words += _gates(settings["gates"])
+    configs = settings["configs"]
+    words += ["--configs", ",".join(configs)] if set(configs) != set(CONFIGS) - _NOT_MADE else []
     for flag, value, usual in (
         ("--history", settings["history"], 5),
+        ("--thumbnails", settings["thumbnails"], 200),
         ("--title", about.title, ""),
         ("--licence", about.licence, ""),
         ("--mix", ",".join(f"{config}:{weight:g}" for config, weight in settings["mix"].items()), ""),
@@ -176,6 +191,17 @@ def _changed_splits(splits: Mapping[str, Any]) -> list[str]:
     if together != [k for k in KEYS if k != "trajectory_id"]:
         words += ["--keep-together", ",".join(together)]
     return words + (["--seed", str(splits["seed"])] if splits["seed"] else [])
+
+
+def _gates(held: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The shortest that asks for these gates: nothing for all as they are, a few left out, or all of them by name."""
+    from cuadata.registry import gates
+
+    asked, known = [_gate(one) for one in held], gates.names()
+    missing = [name for name in known if name not in asked]
+    if not asked or (set(asked) <= set(known) and len(missing) < len(asked)):
+        return ["--without", ",".join(missing)] if missing else []
+    return ["--gates", ",".join(asked)]
 
 
 def _gate(held: Mapping[str, Any]) -> str:

@@ -91,7 +91,19 @@ globalThis.cuadataMiniwob ??= (() => {
     const text = textOf(e);
     return [serial(e), [r.left, r.top, r.width, r.height], reach(e, r), stateOf(e), about(e), text];
   };
-  const textOf = (e) => (e.textContent ?? "").trim().slice(0, 200);
+  const chosenIn = (list) => [...list.selectedOptions].map((o) => o.label).join(", ");
+  /** Of a drop-down its choice, in what holds it too: its options are elements of their own. */
+  const textOf = (e) => {
+    if (e instanceof HTMLSelectElement) return chosenIn(e).slice(0, 200);
+    let [read, rest] = ["", e.textContent ?? ""];
+    for (const list of e.querySelectorAll?.("select") ?? []) {
+      const at = rest.indexOf(list.textContent);
+      if (!list.textContent || at < 0) continue;
+      read += `${rest.slice(0, at)} ${chosenIn(list)} `;
+      rest = rest.slice(at + list.textContent.length);
+    }
+    return (read + rest).trim().slice(0, 200);
+  };
   /** Options of a closed list: they have no box of their own. */
   const unfold = (list, rows) => {
     for (const e of list.options) {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from cuadata.element_states import STATES, state_of
@@ -35,6 +35,24 @@ class Difference:
 def state_difference(before: Observation, after: Observation) -> tuple[str, ...]:
     """What differs between two observations, one phrase each."""
     return tuple(difference.text for difference in differences(before, after))
+
+
+def seen_difference(before: Observation, after: Observation) -> tuple[str, ...]:
+    """What differs of all that is rendered: what is new a person sees now, and what is gone a person saw.
+
+    A part of the page that is shown has appeared, whether or not it stood hidden in the document before.
+    """
+    left, right = (replace(o, elements=tuple(filter(_rendered, o.elements))) for o in (before, after))
+    met = {kind: {_subject(e) for e in o.elements if _seen(e)} for kind, o in (("gone", left), ("appeared", right))}
+    return tuple(d.text for d in differences(left, right) if d.kind not in met or d.subject in met[d.kind])
+
+
+def _seen(element: Element) -> bool:
+    return element.seen > 0 or not element.evidence.rects  # of an imported element nothing was measured
+
+
+def _rendered(element: Element) -> bool:
+    return element.bbox is not None and element.evidence.rendered and element.evidence.opacity > 0
 
 
 def differences(

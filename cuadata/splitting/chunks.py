@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from cuadata.rows import Chunk, Example, Transition
-from cuadata.seeing.differences import state_difference
+from cuadata.seeing.differences import seen_difference, state_difference
 from cuadata.splitting.examples import caused_switch, examples
 from cuadata.splitting.phases import phases
 from cuadata.splitting.recovery import WITHOUT_INPUT, after_of, happened
@@ -94,7 +94,7 @@ def _chunk(example: Example, steps: Sequence[Step], run: Sequence[int]) -> Chunk
         actions=tuple(steps[i].action for i in run),
         confidence=sum(known) / len(known) if known else 0.0,
         confidence_kind="effect",
-        postcondition=() if last is None else state_difference(steps[run[0]].observation, last),
+        postcondition=() if last is None else seen_difference(steps[run[0]].observation, last),
     )
 
 
