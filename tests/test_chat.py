@@ -189,6 +189,10 @@ def test_case_groups_without_spread(cases: Path) -> None:
     assert found.fraction == expected["expect"]["zero_spread_fraction"]
 
 
+def test_advantages_of_large_rewards_are_numbers() -> None:
+    assert groups.advantages([1e300, -1e300]) == pytest.approx([0.5**0.5, -(0.5**0.5)])
+
+
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=16), st.floats(-5, 5))
 def test_advantages_sum_to_nothing_and_do_not_move(rewards: list[float], shift: float) -> None:
     found = groups.advantages(rewards)
