@@ -110,7 +110,7 @@ def test_boxes_points_and_arrows_stand_where_they_are() -> None:
     click = drawn(Action(type="click", point=Point(12.0, 34.0)))
     assert 'viewBox="0 0 700 350"' in click
     assert 'class="target" x="8.0" y="18.0" width="34.0" height="44.0"' in click
-    assert 'cx="12.0" cy="34.0"' in click
+    assert 'class="point" d="M12.0 34.0h' in click
     drag = drawn(Action(type="drag", point=Point(12.0, 34.0), end=Point(112.0, 34.0)))
     assert "M12.0 34.0L112.0 34.0" in drag
     down = str(overlay.svg(700, 350, {"type": "scroll", "scroll_x": None, "scroll_y": 300.0, "point": None}, None))
@@ -118,9 +118,9 @@ def test_boxes_points_and_arrows_stand_where_they_are() -> None:
     left = str(overlay.svg(700, 350, {"type": "scroll", "scroll_x": -5.0, "scroll_y": 0.0, "point": None}, None))
     assert "M350.0 175.0L262.5 175.0" in left
     typed = drawn(Action(type="type", text="Ann"))
-    assert 'cx="25.0" cy="40.0"' in typed
+    assert 'class="point" d="M25.0 40.0h' in typed
     nothing = str(overlay.svg(0, 0, {"type": "press", "keys": ["Enter"]}, None, [{"bbox": BOX}, {"bbox": None}]))
-    assert nothing.count("reference") == 1 and "circle" not in nothing
+    assert nothing.count("reference") == 1 and "point" not in nothing
 
 
 @pytest.mark.browser

@@ -29,7 +29,7 @@ def svg(
             parts.append(_arrow(point, action["end"], size))
         if action["type"] == "scroll":
             parts.append(_arrow(point, _scrolled(point, action, min(width, height) / 4), size))
-        parts.append(_point(point, size))
+        parts.append(_point(point))
     elif action["type"] == "scroll":
         middle = {"x": width / 2, "y": height / 2}
         parts.append(_arrow(middle, _scrolled(middle, action, min(width, height) / 4), size))
@@ -47,9 +47,10 @@ def _box(box: Mapping[str, float] | None, what: str) -> Markup:
     return Markup(f'<rect class="halo" {shape}/><rect class="{escape(what)}" {shape}/>')
 
 
-def _point(point: Mapping[str, float], size: float) -> Markup:
-    x, y = point["x"], point["y"]
-    return Markup(f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.4:.1f}"/>')
+def _point(point: Mapping[str, float]) -> Markup:
+    """A dot that is as large on a small picture as on a large one: the round cap of a line of no length."""
+    path = f"M{point['x']:.1f} {point['y']:.1f}h.01"
+    return Markup(f'<path class="ring" d="{path}"/><path class="point" d="{path}"/>')
 
 
 def _arrow(start: Mapping[str, float], end: Mapping[str, float], size: float) -> Markup:
