@@ -198,6 +198,7 @@ def grpo(
         "watchers": [callbacks.Journal(out / "log.jsonl"), guard, stop],
         "checkpoint": checkpoint,
     }  # fmt: skip
+    rewards: list[Any] = []
     if data is not None:
         from cuadata.learning.grounding_rows import prompts_with_columns
 

@@ -134,25 +134,29 @@ def _locked(folder: Path) -> int | None:
     """A descriptor of the folder that holds its lock; None on systems and disks that have none, whose users take care."""
     try:
         import fcntl
-
-        while True:
-            folder.mkdir(parents=True, exist_ok=True)
-            held = os.open(folder, os.O_RDONLY)
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(held), os.stat(folder)):
-                    return held
-            os.close(held)  # whoever had it took it away in between
     except ImportError:
         return None
-    except OSError as error:
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            held = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:  # whoever had it took it away in between
+            continue
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(held), os.stat(folder)):
+                return held
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            os.close(held)
+            if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
+                return None
+            name = folder.name.removeprefix(".").removesuffix(".partial")
+            raise CallError(
+                f"another process is writing {folder.with_name(name)}; wait for it, or give another folder"
+            ) from error
         os.close(held)
-        if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
-            return None
-        name = folder.name.removeprefix(".").removesuffix(".partial")
-        raise CallError(
-            f"another process is writing {folder.with_name(name)}; wait for it, or give another folder"
-        ) from error
 
 
 @contextmanager
