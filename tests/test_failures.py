@@ -326,6 +326,9 @@ def test_runs_of_episodes_are_compared_by_both_criteria(tmp_path: Path) -> None:
     assert "gains 50.0 points" in found["exact"]["verdict"]
     assert found["default"]["difference"] == 0
     assert found["same_test_set"]
+    assert [w.partition(": ")[2].partition(";")[0] for w in found["warnings"]] == [
+        "default"
+    ]  # an interval without a width
     back = compare_runs.compare(tmp_path / "b", tmp_path / "a", samples=500)
     assert "loses 50.0 points" in back["exact"]["verdict"]
     runs.begin(tmp_path / "empty", RUN)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import random
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuadata.scores import compare_runs
 from cuadata.statistics import intervals, paired
 
 counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -173,6 +176,44 @@ def test_a_comparison_speaks_of_the_second_against_the_first() -> None:
     assert doubled.clusters == 100
     assert doubled.design_effect == pytest.approx(4, rel=0.15)
     assert found.smallest == pytest.approx(doubled.smallest or 0, rel=0.1)
+
+
+def test_whole_clusters_are_flipped_in_every_way() -> None:
+    drawn = random.Random(5)
+    for _ in range(40):
+        clusters = [drawn.randrange(7) for _ in range(30)]
+        differences = [drawn.choice((-1, 0, 0, 1, 1)) for _ in range(30)]
+        sums = [sum(d for d, c in zip(differences, clusters, strict=True) if c == one) for one in range(7)]
+        ways = [abs(sum(s * w for s, w in zip(sums, way, strict=True))) for way in itertools.product((-1, 1), repeat=7)]
+        share = sum(way >= abs(sum(sums)) for way in ways) / len(ways)
+        assert paired.clustered(differences, clusters) == pytest.approx(share)
+    assert paired.clustered([0, 0], "ab") == 1
+    alone = [True] * 9 + [False] * 2, [False] * 9 + [True] * 2
+    swapped = [int(b) - int(a) for a, b in zip(*alone, strict=True)]
+    assert paired.clustered(swapped, range(11)) == pytest.approx(paired.mcnemar(*alone).p)
+
+
+def test_many_clusters_go_by_the_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    differences, clusters = [1] * 130 + [-1] * 90, [place // 2 for place in range(220)]
+    counted = paired.clustered(differences, clusters)
+    monkeypatch.setattr(paired, "_COUNTED", 0)
+    assert paired.clustered(differences, clusters) == pytest.approx(counted, rel=0.1)
+
+
+def test_rows_of_few_clusters_show_no_difference() -> None:
+    """Twenty samples of one lucky seed are one piece of luck."""
+    first, second = [False] * 60, [True] * 20 + [False] * 40
+    seeds = [place // 20 for place in range(60)]
+    found = paired.compare(first, second, seeds, samples=500)
+    assert found.mcnemar.p < 1e-4
+    assert found.p == found.p_clustered == 1
+    assert "no difference shown" in compare_runs.verdict(found)
+    assert "3 clusters" in compare_runs.verdict(found)
+    single = paired.compare(first, second, [0] * 60, samples=500)
+    assert "1 cluster," in compare_runs.verdict(single)
+    apart = paired.compare(first, second, range(60), samples=500)
+    assert apart.p == apart.mcnemar.p
+    assert "gains 33.3 points" in compare_runs.verdict(apart)
 
 
 def test_comparisons_want_the_same_items() -> None:

@@ -19,7 +19,7 @@ def compare(
     force: bool = typer.Option(False, help="overwrite the folder"),
     json: bool = typer.Option(False, "--json", help="print one summary object on stdout"),
 ) -> None:
-    """Compare two runs: McNemar's test, a clustered bootstrap, and the smallest difference that could have shown."""
+    """Compare two runs: McNemar's test, a clustered test and bootstrap, the smallest difference that could have shown."""
     from cuadata.reporting import printing
     from cuadata.scores import compare_runs
     from cuadata.viewer import evaluation as report

@@ -127,7 +127,7 @@ def comparison(result: Mapping[str, Any]) -> None:
             rate(held["first"]),
             rate(held["second"]),
             f"{100 * held['difference']:+.1f} [{100 * held['interval'][0]:+.1f}, {100 * held['interval'][1]:+.1f}]",
-            f"{held['mcnemar']['p']:.2g}",
+            f"{held['p']:.2g}",
             "none" if held["smallest"] is None else f"{100 * held['smallest']:.1f}",
         ]
         for name, held in lines.items()

@@ -123,6 +123,13 @@ def _warnings(result: Mapping[str, Any], compared: Mapping[str, Run]) -> list[st
             found.append(f"the {which} run ({run.name}) leaves {lacking} of {run.questions} questions unanswered")
     if result["variants_without_pairs"]:
         found.append(f"variants that no pair is of: {', '.join(result['variants_without_pairs'])}")
+    tests = {"exact": result["exact"], "default": result["default"], **result["by_variant"]}
+    flat = [name for name, one in tests.items() if one is not None and one["interval"][0] == one["interval"][1]]
+    if flat:
+        found.append(
+            f"every resample gives the same difference, so that its interval has no width: {', '.join(flat)}; that is no "
+            "certainty, and p and the smallest difference shown are what to go by"
+        )
     return found
 
 
@@ -147,8 +154,12 @@ def _paired(pairs: Sequence[tuple[Outcome, Outcome]], criterion: str, settings: 
 def verdict(found: paired.Comparison, *, alpha: float = 0.05) -> str:
     """The comparison in one sentence, which names what the sample could not have shown."""
     points = f"{abs(100 * found.difference):.1f} points"
+    if found.p < alpha:
+        return f"the second run {'gains' if found.difference > 0 else 'loses'} {points}, p = {found.p:.2g}"
+    none = f"no difference shown ({points})"
     if found.mcnemar.p < alpha:
-        return f"the second run {'gains' if found.difference > 0 else 'loses'} {points}, p = {found.mcnemar.p:.2g}"
+        several = f"{found.clusters} cluster{'s' if found.clusters != 1 else ''}"
+        return f"{none}: the {found.n} items fall into {several}, and over whole clusters p = {found.p:.2g}"
     if found.smallest is None:
-        return f"no difference shown ({points}); {found.n} items are too few to show any"
-    return f"no difference shown ({points}); this sample shows {100 * found.smallest:.1f} points or more"
+        return f"{none}; {found.n} items are too few to show any"
+    return f"{none}; this sample shows {100 * found.smallest:.1f} points or more"

@@ -147,7 +147,7 @@ def _episodes(folder: Path, result: Mapping[str, Any]) -> Pictures:
 
 def _comparison(folder: Path, result: Mapping[str, Any]) -> Pictures:
     lines = {
-        name: (held["difference"], *held["interval"], held["mcnemar"]["p"] < 0.05)
+        name: (held["difference"], *held["interval"], held["p"] < 0.05)
         for name, held in _comparisons_by_name(result).items()
     }
     names = (result["second"], f"against {result['first']}")
@@ -156,7 +156,7 @@ def _comparison(folder: Path, result: Mapping[str, Any]) -> Pictures:
         return [
             (
                 "differences.png",
-                "Differences with clustered bootstrap intervals; filled where McNemar's test finds one.",
+                "Differences with clustered bootstrap intervals; filled where McNemar's test and whole clusters show one.",
             )
         ]
     return []
@@ -173,7 +173,7 @@ def _verdicts(result: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _comparisons(result: Mapping[str, Any]) -> list[list[str]]:
-    head = ["", "n", "first", "second", "difference", "p (McNemar)", "only first / second", "smallest shown"]
+    head = ["", "n", "first", "second", "difference", "p (McNemar)", "p (clusters)", "only first / second"]
     body = [
         [
             name,
@@ -181,13 +181,14 @@ def _comparisons(result: Mapping[str, Any]) -> list[list[str]]:
             percent(one["first"]["rate"]),
             percent(one["second"]["rate"]),
             f"{100 * one['difference']:+.1f} [{100 * one['interval'][0]:+.1f}, {100 * one['interval'][1]:+.1f}]",
-            f"{one['mcnemar']['p']:.2g} ({one['mcnemar']['method'].replace('_', ' ')})",
+            f"{one['mcnemar']['p']:.2g}",
+            f"{one['p_clustered']:.2g} (of {one['clusters']:,})",
             f"{one['mcnemar']['only_first']} / {one['mcnemar']['only_second']}",
             "none" if one["smallest"] is None else f"{100 * one['smallest']:.1f}",
         ]
         for name, one in _comparisons_by_name(result).items()
     ]
-    return [head, *body]
+    return [[*head, "smallest shown"], *body]
 
 
 def percent(value: float | None) -> str:
