@@ -186,6 +186,12 @@ def test_questions_are_found_by_kind_instruction_or_the_rest_of_the_file(steps: 
     assert [a.gold.kind for a in mixed.answered] == ["relational", "relational"]
     assert (mixed.reworded, len(mixed.missing)) == (1, 4)
     assert found({**base, "instruction": "older"}, kind="direct").answered[0].gold.kind == "direct"
+    with pytest.raises(CallError, match="no line asks for the kind 'relational': the file's instructions .* 'direct'"):
+        found({**base, "instruction": "Click on 'A'"}, kind="relational")
+    with pytest.raises(
+        DataError, match="0: the line is of the kind 'relational', and its instruction is that of 'direct'"
+    ):
+        found({**base, "instruction": "Click on 'A'", "kind": "relational"})
     with pytest.raises(CallError, match="no kind 'relative'; there are: direct, relational"):
         found({**base, "instruction": "older"}, kind="relative")
     with pytest.raises(CallError, match="direct or relational"):

@@ -111,9 +111,9 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
     """Find the question of each line.
 
     Where the columns fit questions of several kinds (one step has a direct and a relational instruction), the line's
-    `kind` or `instruction_type` decides, then its instruction; lines with an instruction that was reworded since belong
-    to the kind that most of the file has, or to `kind`. CallError where that is not to be told or the set has no such
-    kind; DataError where no line fits the set.
+    instruction decides, then its `kind` or `instruction_type`; lines with an instruction that was reworded since belong to
+    the kind that most of the file has, or to `kind`. CallError where that is not to be told, or where the set has no such
+    kind or the file asks for another; DataError where no line fits the set.
 
     Questions without an answer are missing. Only where a set asks the same items in several ways, which its columns do not
     tell apart, are ways that the file answers nothing of taken for not asked.
@@ -121,8 +121,12 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
     if kind is not None and kind not in (there := sorted({one.kind for one in golds})):
         raise CallError(f"the gold set has no kind '{kind}'; there are: {', '.join(there)}")
     index, held = _Index(golds), list(rows)
-    named = [index.exact(row, kind) for _, row in held]
+    named = [index.exact(row, kind, place) for place, row in held]
     kinds = Counter(one.kind for one in named if one is not None)
+    if kind is not None and kinds and kind not in kinds:
+        raise CallError(
+            f"no line asks for the kind '{kind}': the file's instructions are of the kind '{', '.join(sorted(kinds))}'"
+        )
     usual = kind or next((k for k, _ in kinds.most_common(1)), None)
     found: dict[str, list[str]] = {}
     unknown, reworded = [], 0
@@ -185,15 +189,23 @@ class _Index:
                 del unasked[kind]
         return tuple(one for one in left if one.kind not in unasked), dict(sorted(unasked.items()))
 
-    def exact(self, row: Mapping[str, Any], kind: str | None) -> Gold | None:
-        """The question that a line names without doubt."""
+    def exact(self, row: Mapping[str, Any], kind: str | None, place: str) -> Gold | None:
+        """The question that a line names without doubt: what was asked says more than what a file or a caller calls it.
+
+        DataError where a line's own kind is not that of its instruction.
+        """
         fitting = self.fitting(row)
         named = row.get("kind", row.get("instruction_type"))
+        asked = [g for g in fitting if g.task.instruction == row.get("instruction")] if len(fitting) > 1 else []
+        if len(asked) == 1:
+            if named in {g.kind for g in fitting} and named != asked[0].kind:
+                raise DataError(
+                    f"the line is of the kind '{named}', and its instruction is that of '{asked[0].kind}'", place=place
+                )
+            return asked[0]
         for wanted in (named, kind):
             if wanted is not None and len(fitting) > 1:
                 fitting = [g for g in fitting if g.kind == wanted] or fitting
-        if len(fitting) > 1:
-            fitting = [g for g in fitting if g.task.instruction == row.get("instruction")]
         return fitting[0] if len(fitting) == 1 else None
 
     def usual(self, row: Mapping[str, Any], kind: str | None, place: str) -> Gold | None:
