@@ -101,6 +101,17 @@ def test_case_coordinate_answers(cases: Path) -> None:
         ("<click>12, 13</click>", (12, 13)),
         ("click 12, 13, 14 and 15", None),
         ('{"x": "12", "y": 13.5}', (12, 13.5)),
+        ('{"x1": 600, "y1": 300, "x2": 700, "y2": 400}', (650, 350)),
+        ('{"x_min": 600, "y_min": 300, "x_max": 700, "y_max": 400}', (650, 350)),
+        ('{"bbox": {"Left": 600, "Top": 300, "Right": 700, "Bottom": 400}}', (650, 350)),
+        ('{"left": 600, "top": 300, "width": 100, "height": 100}', (650, 350)),
+        ('{"x": 600, "y": 300, "width": 100, "height": 100}', (650, 350)),
+        ('{"box": {"x": 600, "y": 300, "w": 100, "h": 100}}', (650, 350)),
+        ('{"point": {"x": 12, "y": 13, "width": 1000, "height": 500}}', (12, 13)),
+        ('{"top_left": [600, 300], "bottom_right": [700, 400]}', (650, 350)),
+        ('{"center_x": 12, "center_y": 13}', (12, 13)),
+        ('{"cx": 12, "cy": 13, "w": 4, "h": 4}', (12, 13)),
+        ('{"left": 600, "top": 300}', None),
         ("<think>it is (1, 2)", None),
         ("(512, 38", None),
         ("At 50%, 20%", None),
@@ -117,6 +128,20 @@ def test_points_in_every_notation(text: str, point: tuple[float, float] | None) 
         assert failure.value.kind == "no_action"
     else:
         assert pointing.center(pointing.answer(text)) == point
+
+
+@pytest.mark.parametrize("name", ["qwen25vl", "uitars15", "gta1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"point": {"x": 12, "y": 13}}',
+        '{"bbox": {"x": 2, "y": 3, "w": 20, "h": 20}}',
+        '{"x": 2, "y": 3, "width": 20, "height": 20}',
+        '{"coordinate": {"X": 12, "Y": 13}}',
+    ],
+)
+def test_a_place_named_by_its_sides_is_a_click_there(name: str, text: str) -> None:
+    assert formats[name].read(text, PAGE) == Action(type="click", point=Point(12, 13))
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def _at_pointer(reading: _Reading) -> bool:
 
 def _place(arguments: Mapping[str, Any], names: Iterable[str]) -> Numbers | None:
     for name in names:
-        if name in arguments and (place := pointing.pair(arguments[name])) is not None:
+        if name in arguments and (place := pointing.under(name, arguments[name])) is not None:
             return place
     return None
 

@@ -32,6 +32,14 @@ _INPUTS = ("arguments", "parameters", "input", "args", "kwargs")
 #: Keys under which providers nest the calls of a message.
 _NESTS = ("tool_calls", "output", "content", "choices", "message", "item", "actions", "function", "response", "result")
 
+#: Keys that name a place or a thing, and are no calls: {"point": {"x": 3, "y": 4}} answers where something is.
+_THINGS = frozenset(
+    (
+        "point", "point_2d", "points", "coordinate", "coordinates", "position", "location", "center", "start_box",
+        "bbox_2d", "bbox", "box_2d", "box", "bounding_box", "xy", "element", "target",
+    )
+)  # fmt: skip
+
 #: Types of what holds calls, or holds none.
 _ENVELOPES = frozenset(
     [
@@ -117,7 +125,7 @@ def _as_call(value: Mapping[str, Any], bare: bool) -> Call | None:
     if bare and isinstance(kind, str) and kind not in _ENVELOPES:
         return Call("", value)
     only = next(iter(value)) if bare and len(value) == 1 else None
-    if only is not None and only not in _NESTS and isinstance(value[only], Mapping):
+    if only is not None and only not in _NESTS and only not in _THINGS and isinstance(value[only], Mapping):
         return Call(only, value[only])  # {"click": {"x": 3, "y": 4}}
     return None
 

@@ -76,8 +76,15 @@ _KEYS: Final = (
 )  # fmt: skip
 #: Whole numbers below this need no second look.
 _PLAIN: Final = 1_000_000
-#: Names of a box's corners, left, top, right and bottom.
+#: Names of a box's corners, left, top, right and bottom, without capitals and underscores; two are corners themselves.
 _SIDES: Final = (("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax"), ("left", "top", "right", "bottom"))
+_CORNER_PAIRS: Final = (("topleft", "bottomright"), ("upperleft", "lowerright"))
+#: Names of a box's middle.
+_MIDDLES: Final = (("cx", "cy"), ("centerx", "centery"), ("centrex", "centrey"))
+#: Keys whose x and y are a point, whatever size stands beside them.
+_POINTS: Final = frozenset(
+    key for key in _KEYS if any(word in key for word in ("point", "coord", "click", "center", "xy"))
+)
 _DEEPER: Final = ("arguments", "action", "answer", "result", "output", "target", "parameters", "input", "element")
 
 
@@ -187,11 +194,16 @@ def _in_json(value: Any) -> Iterator[Numbers]:
 def place_of(value: Mapping[str, Any]) -> Numbers | None:
     """The place that a mapping names under one of the usual keys, or as x and y; None where it names none."""
     for key in _KEYS:
-        if key in value and (found := _first(value[key]) if key == "points" else pair(value[key])) is not None:
+        if key in value and (found := under(key, value[key])) is not None:
             return found
-    if "x" in value and "y" in value:
+    return _of_sides(value)
+
+
+def under(key: str, value: Any) -> Numbers | None:
+    """The place under a key; None where it names none."""
+    if key in _POINTS and isinstance(value, Mapping) and "x" in value and "y" in value:
         return pair([value["x"], value["y"]])
-    return None
+    return _first(value) if key == "points" else pair(value)
 
 
 def _first(value: Any) -> Numbers | None:
@@ -228,16 +240,25 @@ def pair(value: Any) -> Numbers | None:
 
 
 def _of_sides(value: Mapping[str, Any]) -> Numbers | None:
-    """The box or point of a mapping that names its sides; left and top with a size are a box as x and y with one are."""
-    for names in _SIDES:
-        if all(name in value for name in names):
-            return pair([value[name] for name in names])
+    """The box or point of a mapping that names its sides, its corners or its middle; None where it names none of them.
+
+    A corner with a size is a box, and left and top by themselves are no point.
+    """
+    if "x" in value and "y" in value and not ("width" in value or "w" in value):  # what nearly every one of them is
+        return pair([value["x"], value["y"]])
+    held = {key.lower().replace("_", "").replace("-", ""): one for key, one in value.items() if isinstance(key, str)}
+    for names in (*_SIDES, *_CORNER_PAIRS):
+        if all(name in held for name in names) and (found := pair([held[name] for name in names])) is not None:
+            return found
+    for names in _MIDDLES:
+        if all(name in held for name in names):
+            return pair([held[name] for name in names])
+    size = pair([held.get("width", held.get("w")), held.get("height", held.get("h"))])
     for across, down in (("x", "y"), ("left", "top")):
-        if across in value and down in value:
-            corner = pair([value[across], value[down]])
-            size = pair([value.get("width"), value.get("height")])
+        if across in held and down in held:
+            corner = pair([held[across], held[down]])
             if corner is None or size is None or len(corner) + len(size) != 4:
-                return corner
+                return corner if across == "x" else None
             return (*corner, corner[0] + size[0], corner[1] + size[1])
     return None
 
