@@ -202,6 +202,26 @@ def test_questions_are_found_by_kind_instruction_or_the_rest_of_the_file(steps: 
     assert strange.unknown == ("1",)
 
 
+def test_what_names_no_question_is_told_with_what_would(steps: str, tmp_path: Path) -> None:
+    _, golds = evaluation.gold_set(steps)
+    with pytest.raises(DataError, match="the predictions file is empty"):
+        predictions.match([], golds)
+    held = {"task_id": "t1", "step_index": 0.0, "variant": "Original", "kind": "direct", "raw_prediction": ON}
+    with pytest.raises(DataError, match='"step_index": "0", "variant": "original"'):
+        predictions.match([("1", held)], golds)
+    (found,) = predictions.match([("1", {**held, "variant": "original"})], golds).answered  # 0.0: a table with holes
+    assert found.gold.kind == "direct"
+    (tmp_path / "p.jsonl").write_text("[{\n")
+    with pytest.raises(DataError, match="p.jsonl:1: no JSON: .*JSON Lines are wanted, one object a line"):
+        list(predictions.lines(tmp_path / "p.jsonl"))
+
+
+def test_two_numbers_are_one_answer_and_no_two_samples() -> None:
+    assert predictions.texts({"answer": [683, 324.5]}, "") == ("[683, 324.5]",)
+    assert predictions.texts({"answer": [[683, 324], "(1, 2)", None]}, "") == ("[683, 324]", "(1, 2)", "")
+    assert predictions.texts({"answer": []}, "") == ()
+
+
 @pytest.mark.parametrize(
     "line", ["[1]", "{", '"text"', '{"task_id": "t1", "step_index": 0, "variant": "original", "kind": "direct"}']
 )

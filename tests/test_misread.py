@@ -129,3 +129,24 @@ def test_rewards_and_selections_name_a_wrong_format_too(steps: str, tmp_path: Pa
         assert "is --format gta1 meant?" in shown.stderr
         assert "WARNING" not in CliRunner().invoke(app, [*call, "gta1"]).stderr
     assert isinstance(CliRunner().invoke(app, [*calls[0], "gta2"]).exception, CallError)
+
+
+def test_rewards_and_selections_tell_what_they_leave_out(steps: str, tmp_path: Path) -> None:
+    warnings(tmp_path, steps, written("gta1"), "gta1")  # writes the file
+    path = tmp_path / "p.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:20], '{"id": "nowhere", "text": "(1, 2)"}']) + "\n")
+    words = ["--gold", steps, "--format", "gta1", "--json"]
+    for call in (
+        ["rewards", "score", str(path), "--reward", "point_in_box", *words],
+        ["select", str(path), "--out", str(tmp_path / "out"), *words],
+    ):
+        shown = CliRunner().invoke(app, call)
+        assert json.loads(shown.stdout)["warnings"] == [
+            "4 of 24 questions have no answer, and are left out",
+            "lines that name no question of the set, and are scored nowhere: 1",
+        ]
+        assert shown.stderr.count("WARNING") == 2
+    assert "every question has one sample" in shown.stderr
+    lacking = CliRunner().invoke(app, ["rewards", "score", str(path), "--reward", "point_in_box,action_type", *words])
+    assert "action_type: this reward needs the column `action`" in str(lacking.exception)

@@ -42,7 +42,7 @@ def select(
 ) -> None:
     """Keep what a model hits sometimes; what it never hits only where another check vouches for the label."""
     from cuadata.reporting import printing
-    from cuadata.scores import evaluation, misread, selection
+    from cuadata.scores import cautions, evaluation, misread, selection
     from cuadata.scores import predictions as answered
 
     low, high = selection.bounds(keep)
@@ -64,7 +64,9 @@ def select(
         predictions, golds, format, limits, second=second, second_format=second_format,
         source=data if what == "dataset" else None,
     )  # fmt: skip
-    result = selection.summary(chosen, limits)
+    matched = answered.match(answered.lines(predictions), golds)
+    said = [*cautions.of_match(matched), *misread.of_samples(matched.answered, format)]
+    result = {**selection.summary(chosen, limits), "warnings": said}
     files = selection.save(
         out, chosen, result, source=data if what == "dataset" else None, force=force,
         reads=[predictions, data, *([second] if second else [])],
@@ -72,6 +74,6 @@ def select(
     if what == "dataset":
         printing.say(f"{len(files)} Parquet files of kept rows in {out / selection.ROWS}")
     printing.selection(result)
-    printing.warn(misread.of_samples(answered.match(answered.lines(predictions), golds).answered, format))
+    printing.warn(said)
     if json:
         printing.data(result)

@@ -149,9 +149,10 @@ def selection(result: Mapping[str, Any]) -> None:
     table(title, ["", "questions", "%"], rows)
     for name, count in result["vouched"].items():
         say(f"{count} that no rollout hit were kept on the word of {name}")
-    if not result["kept"] and result["most_samples"] == 1:
+    if result["most_samples"] == 1:
         say(
-            "every question has one sample, so its rate is 0 or 1: log several of each, or widen the bounds with --keep 0:1"
+            "every question has one sample, so its rate is 0 or 1 and says little: log several of each, or widen the bounds "
+            "with --keep 0:1"
         )
 
 

@@ -26,9 +26,22 @@ def of(result: Mapping[str, Any], *, several: Sequence[str] = (), says: Collecti
             if held["unanswered"] == held["questions"]
         ),
         *(_unsayable(result) if says is not None and "infeasible" not in says else []),
-        *([f"lines that name no question of the set, and are scored nowhere: {unknown}"] if unknown else []),
+        *([_lines_of_nothing(unknown)] if unknown else []),
         *([f"the splits {', '.join(several)} are scored together; NAME:PATH:SPLIT takes one"] if several else []),
     ]
+
+
+def of_match(matched: Matched) -> list[str]:
+    """The same of a predictions file that is judged answer by answer: what of it, and of the set, is left out."""
+    total, left, unknown = len(matched.answered) + len(matched.missing), len(matched.missing), len(matched.unknown)
+    return [
+        *([f"{left} of {total} questions have no answer, and are left out"] if left else []),
+        *([_lines_of_nothing(unknown)] if unknown else []),
+    ]
+
+
+def _lines_of_nothing(count: int) -> str:
+    return f"lines that name no question of the set, and are scored nowhere: {count}"
 
 
 def _unanswered(result: Mapping[str, Any]) -> list[str]:

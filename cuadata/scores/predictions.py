@@ -93,16 +93,23 @@ def _value(line: str, place: str) -> Any:
     try:
         return text_files.json_value(line)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"no JSON: {error}", place=place) from error
+        told = "; JSON Lines are wanted, one object a line" if isinstance(error, json.JSONDecodeError) else ""
+        raise DataError(f"no JSON: {error}{told}", place=place) from error
 
 
 def texts(row: Mapping[str, Any], place: str) -> tuple[str, ...]:
-    """The model's texts in a line; null is an empty text. DataError where no column holds any."""
+    """The model's texts in a line; null is an empty text. DataError where no column holds any.
+
+    A list is one of samples, but a list of numbers alone, [683, 324], is one answer.
+    """
     for name in TEXTS:
         if name in row:
             if isinstance(row[name], str):
                 return (row[name],)
-            held = row[name] if isinstance(row[name], list) else [row[name]]
+            several = isinstance(row[name], list) and not (
+                row[name] and all(isinstance(n, int | float) for n in row[name])
+            )
+            held = row[name] if several else [row[name]]
             return tuple(t if isinstance(t, str) else "" if t is None else json.dumps(t) for t in held)
     raise DataError(f"no column holds the model's text; one of {', '.join(TEXTS)} is wanted", place=place)
 
@@ -138,12 +145,7 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
             continue
         found.setdefault(one.task.id, []).extend(texts(row, place))
     if not found:
-        raise DataError(
-            f"none of {len(held)} predictions names a question of the gold set: by `id`, such as '{golds[0].task.id}', or by"
-            " the set's own columns"
-            if golds
-            else "the gold set has no question"
-        )
+        raise DataError(_nothing_found(len(held), golds, index.names))
     missing, unasked = index.left(found)
     return Matched(
         answered=tuple(Answered(gold=g, texts=tuple(found[g.task.id])) for g in golds if g.task.id in found),
@@ -152,6 +154,23 @@ def match(rows: Iterable[tuple[str, Mapping[str, Any]]], golds: Sequence[Gold], 
         unknown=tuple(unknown),
         reworded=reworded,
     )
+
+
+def _nothing_found(lines: int, golds: Sequence[Gold], columns: Sequence[str]) -> str:
+    if not golds:
+        return "the gold set has no question"
+    if not lines:
+        return "the predictions file is empty: no line holds an answer"
+    wanted = f"by `id`, such as '{golds[0].task.id}'"
+    if columns:
+        values = {c.name: c.value for c in golds[0].columns}
+        wanted += f", or by the set's own columns, such as {json.dumps(values)}"
+    return f"none of {lines} predictions names a question of the gold set: {wanted}"
+
+
+def _word(value: Any) -> str:
+    """A column's value as text; tables with holes turn 3 into 3.0."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 class _Index:
@@ -171,7 +190,7 @@ class _Index:
         if not self.names:
             return []
         try:
-            return self.by_columns.get(tuple([str(row[name]) for name in self.names]), [])
+            return self.by_columns.get(tuple([_word(row[name]) for name in self.names]), [])
         except KeyError:
             return []
 

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Final
 from cuadata.contracts import Gold
 from cuadata.errors import CallError, DataError
 from cuadata.registry import formats, rewards
-from cuadata.scores import evaluation, misread, predictions
-from cuadata.scores.predictions import Answered
+from cuadata.scores import cautions, evaluation, misread, predictions
+from cuadata.scores.predictions import Answered, Matched
 from cuadata.statistics import groups, intervals
 
 #: Columns that name the group of an answer, the first that is there.
@@ -63,12 +63,12 @@ class Score:
 
 def from_gold(path: Path, gold: str, form: str, *, frame: str | None = None, kind: str | None = None) -> list[Case]:
     """The cases of a predictions file against a gold set, NAME:PATH. Raises as `evaluation.answers`."""
-    return _cases(_answered(path, gold, kind), form, frame)
+    return _cases(_matched(path, gold, kind).answered, form, frame)
 
 
-def _answered(path: Path, gold: str, kind: str | None) -> tuple[Answered, ...]:
+def _matched(path: Path, gold: str, kind: str | None) -> Matched:
     _, golds = evaluation.gold_set(gold)
-    return predictions.match(predictions.lines(path), golds, kind=kind).answered
+    return predictions.match(predictions.lines(path), golds, kind=kind)
 
 
 def _cases(answered: Sequence[Answered], form: str, frame: str | None) -> list[Case]:
@@ -155,7 +155,7 @@ def _line_of(
         except CallError as error:  # a column is missing
             lacking = error
     if lacking is not None and not paid:
-        raise lacking
+        raise CallError(f"{name}: {lacking}") from lacking
     return _score(name, paid, marks, left_out=len(cases) - len(paid))
 
 
@@ -259,10 +259,18 @@ def show(
         raise CallError(f"no reward is named '{wrong[0]}'; there are: {', '.join(rewards.names())}")
     if form not in formats:
         raise CallError(f"no format is named '{form}'; there are: {', '.join(formats.names())}")
-    answered = _answered(path, gold, kind) if gold else ()
-    cases = _cases(answered, form, frame) if gold else from_rows(path, form, frame=frame)
+    matched = _matched(path, gold, kind) if gold else None
+    cases = _cases(matched.answered, form, frame) if matched else from_rows(path, form, frame=frame)
     found = score(cases, wanted, seed=seed)
-    warnings = misread.of_samples(answered, form, frame=frame)
+    warnings = [
+        *(
+            f"{one.left_out} prompts lack what {one.name} judges by, and are left out of it"
+            for one in found
+            if one.left_out
+        ),
+        *(cautions.of_match(matched) if matched else []),
+        *misread.of_samples(matched.answered if matched else (), form, frame=frame),
+    ]
     if as_json:
         held = {"predictions": path.name, "format": form, "rewards": to_builtins(found), "warnings": warnings}
         printing.data(held)
