@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from cuadata import registry
+from cuadata.cli import app
 from cuadata.errors import CallError, DataError
 from cuadata.scores import compare_runs, difficulty, evaluation, grounding, predictions, runs, selection
 from cuadata.statistics.intervals import wilson
@@ -393,3 +395,21 @@ def test_published_figures_are_reached(model: str, kind: str) -> None:
         misses, share = ON_REFERENCE[model]
         assert (told["rows"], told["n"]) == (333, misses)
         assert 100 * told["on_reference"]["share"] == pytest.approx(share, abs=0.5)
+
+
+def test_options_that_would_change_nothing_are_refused(
+    steps: str, predict: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = str(predict(ON, ON, ON, ON, ON, ON))
+    for words, told in (
+        ([path, "--gold", steps, "--format", "gta1", "--policy", "random", "--seeds", "0:3"], "--policy, --seeds"),
+        (["shapes", "--policy", "nothing", "--seeds", "0:1", "--tolerance", "10"], "--tolerance"),
+        ([str(tmp_path), "--vote", "3", "--format", "gta1"], "--format, --vote"),
+    ):
+        error = CliRunner().invoke(app, ["evaluate", *words]).exception
+        assert isinstance(error, CallError)
+        assert f", where {told} would change nothing" in str(error)
+    assert (
+        CliRunner().invoke(app, ["evaluate", path, "--gold", steps, "--format", "gta1", "--seeds", "test"]).exit_code
+        == 0
+    )

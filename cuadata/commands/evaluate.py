@@ -10,6 +10,11 @@ import typer
 app = typer.Typer(add_completion=False)
 
 
+#: Options of logged answers, and of played episodes; what the other way of scoring would let be is refused.
+_OF_ANSWERS = ("format", "tolerance", "frame", "kind", "unanswered")
+_OF_EPISODES = ("policy", "option", "set", "seeds", "samples", "max_steps", "no_effect_lines", "trained_on")
+
+
 class Unanswered(StrEnum):
     """What becomes of questions without an answer."""
 
@@ -20,6 +25,7 @@ class Unanswered(StrEnum):
 
 @app.command()
 def evaluate(
+    context: typer.Context,
     what: str = typer.Argument(help="predictions file with --gold, family with --policy, or a folder of rollouts"),
     gold: str = typer.Option(
         "",
@@ -58,6 +64,13 @@ def evaluate(
     from cuadata.scores import evaluation
     from cuadata.viewer import evaluation as report
 
+    recorded = not gold and not policy and Path(what).is_dir()
+    if gold:
+        _refuse(context, _OF_EPISODES, "--gold scores logged answers")
+    elif recorded:
+        _refuse(context, (*_OF_ANSWERS, *_OF_EPISODES, "vote", "name"), f"'{what}' was played already")
+    elif policy:
+        _refuse(context, _OF_ANSWERS, "--policy plays a family")
     if gold:
         run, rows, result = evaluation.answers(
             Path(what), gold, format, tolerance=tolerance, vote=vote, frame=frame, kind=kind, name=name,
@@ -65,7 +78,7 @@ def evaluate(
         )  # fmt: skip
         if out is not None:
             evaluation.save(out, run, rows, result, force=force, reads=[what, evaluation.asked(gold).path])
-    elif not policy and Path(what).is_dir():
+    elif recorded:
         from cuadata.playing import policy_runs
 
         _, result = policy_runs.evaluate_recorded(Path(what), out, force=force)
@@ -85,3 +98,14 @@ def evaluate(
     printing.result(result)
     if json:
         printing.data(result)
+
+
+def _refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:
+    """CallError for options that were given and would change nothing: a reader would take the figures to be of them."""
+    from cuadata.errors import CallError
+
+    standard = {one.name: one.default for one in context.command.params}
+    given = [name for name in names if (context.params[name] or None) != (standard[name] or None)]
+    if given:
+        told = ", ".join("--" + name.replace("_", "-") for name in given)
+        raise CallError(f"{why}, where {told} would change nothing; leave out what is of the other way of scoring")
