@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from tiny_models import build
 
 from cuadata import image, registry, rows, schema
-from cuadata.errors import DataError
+from cuadata.errors import CallError, DataError
 from cuadata.learning import training, training_rows
 from cuadata.types import Action, BBox, Point
 
@@ -257,3 +258,53 @@ def test_a_chunk_is_taught_whole() -> None:
     assert [a.type for a in form.read_all(text, training_rows.view_of(chunk, None))] == ["click", "type"]
     unsaid = training_rows.answer_rows([chunk, example(0)], registry.formats["axtree"], None)[1]
     assert sum(unsaid.values()) == 2, "what a format cannot say is counted"
+
+
+@pytest.fixture(scope="module")
+def generated(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As generated sets are: a row in five has no target, and its answer is that there is none."""
+    out = tmp_path_factory.mktemp("generated")
+    kind = rows.CONFIGS["grounding"]
+    held: list[Any] = training_rows.examples(data, "grounding", "train")
+    none = {"id": "t/9", "action": Action(type="infeasible", text="there is no such box"), "target": None}
+    held.insert(1, replace(held[0], **none))
+    table = pa.Table.from_pylist([schema.to_row(row) for row in held], schema=schema.arrow_schema(kind))
+    (out / "grounding").mkdir()
+    for split in ("train", "test"):
+        pq.write_table(table, out / "grounding" / f"{split}-00000-of-00001.parquet")
+    return out
+
+
+@pytest.mark.parametrize(("form", "words"), [("qwen25vl", "cannot judge them"), ("gta1", "no word for 'infeasible'")])
+def test_rows_that_no_reward_can_judge_are_left_out_and_counted(
+    form: str, words: str, generated: Path, arch: str, base: Path, tmp_path: Path
+) -> None:
+    if arch != "qwen2_5_vl":
+        pytest.skip("what is left out does not depend on the model")
+    done = run("grpo", "--base", str(base), "--data", str(generated), "--format", form, "--out", str(tmp_path / "rl"), "--no-bf16",
+        "--terms", "gaussian_point:1,format_reward:0.1",
+        "--steps", "2", "--prompts", "4", "--group", "2", "--new-tokens", "4")  # fmt: skip
+    assert done.exit_code == 0 and "1 rows left out: " in done.output and words in done.output, done.output
+    with pytest.raises(DataError, match="none of 8 answers was accepted"):  # all eight were judged
+        run("rejection", "--base", str(base), "--data", str(generated), "--format", form, "--out", str(tmp_path / "rft"),
+            "--samples", "2", "--new-tokens", "4")  # fmt: skip
+    with pytest.raises(CallError, match="none of 5 rows can be trained on: the reward 'exact' cannot judge them"):
+        run(
+            "grpo",
+            "--base",
+            str(base),
+            "--data",
+            str(generated),
+            "--format",
+            "qwen25vl",
+            "--out",
+            str(tmp_path / "no"),
+            "--terms",
+            "exact:1",
+        )
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_guard_asks_rows_with_a_target_alone(generated: Path, arch: str, base: Path) -> None:
+    sft = importlib.import_module("cuadata.train.sft")
+    assert len(sft.guard_rows(generated, ARCHS[arch], training.load(str(base)))) == 4

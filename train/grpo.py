@@ -23,10 +23,11 @@ from typing import Any
 
 import typer
 
-from cuadata import cli, registry
+from cuadata import cli
 from cuadata.errors import CallError, DataError
 from cuadata.learning import (
     callbacks,
+    grounding_rows,
     plan_rewards,
     presets,
     resampling,
@@ -200,12 +201,8 @@ def grpo(
     }  # fmt: skip
     rewards: list[Any] = []
     if data is not None:
-        from cuadata.learning.grounding_rows import prompts_with_columns
-
-        examples = training_rows.examples(data, "grounding", "train")
-        table = prompts_with_columns(examples, registry.formats[format], loaded)
         rewards = [reward_adapter.trl_adapter(name, format) for name in share]
-        reward_adapter.probe(rewards, table)
+        table = grounding_rows.table(grounding_rows.judged(data, format, loaded, rewards))
     else:
         table = training_rows.task_rows(source, loaded, longest=context - new_tokens)
         plan_rewards.check(share, ended=algorithm == "grpo")

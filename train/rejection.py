@@ -22,11 +22,11 @@ from typing import Any
 
 import typer
 
-from cuadata import cli, registry
+from cuadata import cli
 from cuadata.building import folders
 from cuadata.contracts import Format, ParseFailure, View
 from cuadata.errors import CallError, DataError
-from cuadata.learning import plan_rewards, reward_adapter, starting, training, training_rows
+from cuadata.learning import grounding_rows, plan_rewards, reward_adapter, starting, training, training_rows
 from cuadata.learning.answering import answer, end_ids
 from cuadata.learning.rollouts import Terms
 from cuadata.learning.sampling import Sampler
@@ -110,9 +110,8 @@ def table(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def by_reward(name: str, form: str) -> Callable[..., list[Terms]]:
+def by_reward(name: str, reward: reward_adapter.TRLReward) -> Callable[..., list[Terms]]:
     """A verifier out of a pure reward: one term, by the columns of the rows."""
-    reward = reward_adapter.trl_adapter(name, form)
 
     def score(rows: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[Terms]:
         columns = {key: [row[key] for row in rows] for key in rows[0] if key not in ("prompt", "images")}
@@ -229,12 +228,10 @@ def _draw(
 
         with scorer(form) as score:
             return collect(loaded, training_rows.task_rows(rows, loaded), score, **how)
-    from cuadata.learning.grounding_rows import prompt_row
-
     assert data is not None
-    examples = training_rows.examples(data, "grounding", "train")
-    tasks = [prompt_row(example, registry.formats[form], loaded) for example in examples]
-    return collect(loaded, tasks, by_reward(criterion, form), **how)
+    reward = reward_adapter.trl_adapter(criterion, form)
+    tasks = grounding_rows.judged(data, form, loaded, [reward])
+    return collect(loaded, tasks, by_reward(criterion, reward), **how)
 
 
 if __name__ == "__main__":

@@ -212,11 +212,12 @@ def sft(
 def guard_rows(guard: Path, form: str, loaded: training.Loaded) -> list[Any]:
     """The held-out rows of a guard that the model can be asked. DataError where there is none."""
     for_model(guard, form, loaded)
-    held = training_rows.examples(guard, "grounding", "test")
+    held = [one for one in training_rows.examples(guard, "grounding", "test") if one.target and one.target.bbox]
     said = {row["id"] for row in training_rows.answer_rows(held, registry.formats[form], loaded.processor)[0]}
     if not said:
         raise DataError(
-            f"none of its {len(held)} test rows can be said in '{form}', so that nothing is guarded", place=str(guard)
+            f"none of its {len(held)} test rows with a target can be said in '{form}', so that nothing is guarded",
+            place=str(guard),
         )
     return [example for example in held if example.id in said]
 

@@ -45,16 +45,18 @@ def trl_adapter(name: str, format: str, *, group_size: int | None = None, **thre
     return scored
 
 
-def probe(functions: Sequence[TRLReward], table: Any) -> None:
-    """Let each reward judge an empty answer to the first row, so that what it cannot work without is said before training."""
-    if not len(table):
-        return
-    columns = {name: [value] for name, value in table[0].items() if name not in ("prompt", "images")}
+class NotJudged(CallError):
+    """A reward lacks what it needs of a row."""
+
+
+def probe(functions: Sequence[TRLReward], row: Mapping[str, Any], answer: str) -> None:
+    """Let each reward judge an answer to a row, so that what it cannot work without is said before training. NotJudged."""
+    columns = {name: [value] for name, value in row.items() if name not in ("prompt", "images")}
     for function in functions:
         try:
-            function([table[0]["prompt"]], [""], **columns)
+            function([row["prompt"]], [answer], **columns)
         except CallError as error:
-            raise CallError(f"the reward '{function.__name__}' cannot judge these rows: {error}") from error
+            raise NotJudged(f"the reward '{getattr(function, '__name__', '')}' cannot judge them: {error}") from error
 
 
 def text_of(completion: Any) -> str:
