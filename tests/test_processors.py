@@ -25,7 +25,8 @@ TOOL = tool_prompt.function("click", 'Click "it" → there.', {"target": {"type"
 def sizes(number: int) -> list[tuple[int, int]]:
     """Random heights and widths, from slivers to pictures far over every bound."""
     draw = random.Random(8)
-    return [(draw.randint(1, 6000), draw.randint(1, 6000)) for _ in range(number)]
+    made = [(draw.randint(1, 6000), draw.randint(1, 6000)) for _ in range(number)]
+    return [*made, *((draw.randint(1, 20), draw.randint(200, 2400)) for _ in range(number // 5))]
 
 
 @pytest.mark.parametrize(("factor", "name"), [(28, "qwen25vl"), (32, "qwen3vl")])
