@@ -34,6 +34,7 @@ KINDS: Final[dict[str, str]] = {
 _MASKED = re.compile(
     r"masked-.*|[*\u2022x.]{3,}|<.*>|\{.*\}|\[.*\]|redacted|null|none|true|false|undefined|0{3}[\d -]*", re.IGNORECASE
 )
+_MASK = re.compile(rf"(?<![\w-])masked-(?:{'|'.join(kind.replace('_', '-') for kind in KINDS)})-\d+(?!\w)")
 _SECRET_NAME = (
     r"(?:access|refresh|id|auth|csrf|xsrf|session|api|reset|invite|login|magic|x-amz-security)?[_-]?"
     r"(?:token|jwt)|api[_-]?key|client[_-]?secret|secret|password|passwd|pwd|passcode|otp|auth|session(?:[_-]?id)?|sid|"
@@ -197,6 +198,11 @@ def asks_for_secret(*words: str | None) -> bool:
 def is_masked(text: str) -> bool:
     """Whether a text only stands for a secret."""
     return _MASKED.fullmatch(text) is not None
+
+
+def holds_mask(text: str) -> bool:
+    """Whether a text stands for a secret, or has something in it that does."""
+    return is_masked(text) or _MASK.search(text) is not None
 
 
 def mask(kind: Kind, number: int = 1, like: str = "") -> str:

@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from cuadata import browser, recording
 from cuadata.contracts import Policy
 from cuadata.errors import CallError
+from cuadata.masking.guard import Guard
+from cuadata.recordings import recording_files
 from cuadata.types import Action, Element, Observation, Outcome, Point, Size, Step, Task
 
 #: A drag shorter than this is a click, CSS px.
@@ -25,11 +27,15 @@ SHORTEST_DRAG = 4.0
 
 
 class Recorder:
-    """Acts on one page and records each action; a context manager that ends the recording."""
+    """Acts on one page and records each action; a context manager that ends the recording.
 
-    def __init__(self, page: browser.Page, writer: recording.Writer) -> None:
+    `guard` keeps secrets out of what is stored; without one everything is stored as it is.
+    """
+
+    def __init__(self, page: browser.Page, writer: recording.Writer, guard: Guard | None = None) -> None:
         self.page = page
         self.writer = writer
+        self.guard = guard
         self.steps: list[Step] = []
         self._next: Observation | None = None
 
@@ -49,8 +55,7 @@ class Recorder:
         else:
             step = self.page.act(action, observation=before)
         step = replace(step, index=len(self.steps), thought=thought, output=output, logprob=logprob, **known)
-        self.writer.add(step)
-        self.steps.append(step)
+        self._store(step)
         self._next = step.after
         return step
 
@@ -61,42 +66,58 @@ class Recorder:
             index=len(self.steps), time=max(time.time(), before.time), observation=before, action=action, target=target,
             after=before, error=reason,
         )  # fmt: skip
-        self.writer.add(step)
-        self.steps.append(step)
+        self._store(step)
         return step
+
+    def _store(self, step: Step) -> None:
+        self.writer.add(step if self.guard is None else self.guard.step(step))
+        self.steps.append(step)
 
     def moved(self) -> None:
         """The page was changed by something else than an action: observe afresh before the next one."""
         self._next = None
 
+    def told(self, words: str) -> str:
+        """Words as they may be shown: without the secrets that are known."""
+        return words if self.guard is None else self.guard.text(words)
+
     def close(self, outcome: Outcome) -> None:
         """End the recording and close the page."""
-        self.writer.close(outcome)
-        self.page.close()
+        try:
+            if self.guard is None:
+                self.writer.close(outcome)
+            elif self.writer.open:
+                self.guard.close(self.writer, outcome)
+        finally:
+            self.page.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        try:
-            self.writer.__exit__(kind, error, at)
-        finally:
-            self.page.close()
+        self.close(recording_files.outcome_of(error))
 
 
 def start(
     page: str | Path | Task, out: Path, *, instruction: str, source: str, id: str | None = None, viewport: Size | None = None,
     device_pixel_ratio: float | None = None, **options: Any,
 ) -> Recorder:  # fmt: skip
-    """Open a page and begin a recording of it in the new folder OUT. DataError where OUT is there already."""
+    """Open a page and begin a recording of it in the new folder OUT. DataError where OUT is there already.
+
+    Secrets are masked as in a person's recording, unless the page is a Task: the passwords of those are made up by their
+    seeds and stand in their instructions.
+    """
     recording.check_free(out)
     task = page if isinstance(page, Task) else None
     opened = browser.open(page, viewport=viewport, device_pixel_ratio=device_pixel_ratio, **options)
     try:
+        guard = None if task is not None else Guard(opened.twin)
+        if guard is not None:
+            opened.run(guard.begin(instruction), 30)
         writer = recording.create(
             out,
             id=id or out.name,
-            instruction=instruction,
+            instruction=instruction if guard is None else guard.instructed(),
             source=source,
             task=task,
             viewport=opened.viewport,
@@ -107,7 +128,7 @@ def start(
     except BaseException:
         opened.close()
         raise
-    return Recorder(opened, writer)
+    return Recorder(opened, writer, guard)
 
 
 def site_of(task: Task | None, address: str) -> str:

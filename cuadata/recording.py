@@ -129,7 +129,7 @@ class Writer:
         self.id = id
         self._count = count
         self._last_time = last_time
-        self._open = True
+        self.open = True
         self._stored: dict[str, Image] = {}
         self._packed: tuple[tuple[Element, ...], str] | None = None
         self._known: dict[bytes, Element] = {}
@@ -182,7 +182,7 @@ class Writer:
         For a person who wants a step forgotten on the spot. DataError where this writer has added none, or has dropped
         it already.
         """
-        if self._last is None or not self._open:
+        if self._last is None or not self.open:
             raise DataError("there is no step to take back", place=str(self.path))
         last, self._last = self._last, None
         self._steps.truncate(last.start)
@@ -196,7 +196,7 @@ class Writer:
 
     def drop_all(self) -> None:
         """Take back every step with its pictures and elements: a person discards the attempt."""
-        if not self._open:
+        if not self.open:
             raise DataError("the recording is closed", place=str(self.path))
         self._steps.truncate(0)
         os.fsync(self._steps.fileno())
@@ -265,9 +265,9 @@ class Writer:
 
     def close(self, outcome: Outcome, *, instruction: str | None = None, notes: tuple[str, ...] = ()) -> None:
         """End the recording and give the lock back. `instruction` is what was asked, where it was said only later."""
-        if not self._open:
+        if not self.open:
             return
-        self._open = False
+        self.open = False
         self._blobs.close()
         ending = Ending(outcome=outcome, instruction=instruction, notes=notes, steps=self._count)
         try:
@@ -285,15 +285,10 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            self.close(Outcome(ended="interrupted", reason="closed before an outcome was known"))
-        elif isinstance(error, Exception):
-            self.close(Outcome(ended="error", reason=f"{type(error).__name__}: {error}"[:500]))
-        else:
-            self.close(Outcome(ended="interrupted", reason=type(error).__name__))
+        self.close(recording_files.outcome_of(error))
 
     def _check(self, step: Step, place: str) -> None:
-        if not self._open:
+        if not self.open:
             raise DataError("the recording is closed", place=place)
         if step.index != self._count:
             raise DataError(f"step {self._count} comes next", place=place)

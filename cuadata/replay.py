@@ -54,6 +54,8 @@ def replay(folder: Path, address: str | Path | None = None, *, headed: bool = Fa
     begin = address if address is not None else held.steps[0].observation.url
     if not begin:
         raise CallError(f"{folder} does not say where it began; give the page")
+    if address is None and privacy.holds_mask(str(begin)):
+        raise CallError(f"{folder} began at an address that held a secret, which was not recorded; give the page")
     if address is None and urlsplit(str(begin)).scheme not in ("http", "https"):
         raise CallError(f"{folder} began at {str(begin)[:80]!r}, which is no address to be opened again; give the page")
     first = held.steps[0].observation
@@ -84,7 +86,7 @@ def _one(page: browser.Page, step: Step) -> Played:
         played = _again(page, step)
     except (ValueError, RuntimeError, TimeoutError) as error:
         words = f"action_failed: {error}"[:300]
-        what = text.describe(step.action, step.target)
+        what = _told(step)
         played = Played(index=step.index, what=what, way="none", holds=False, reason=words)
     if not asked:
         return played
@@ -102,13 +104,13 @@ def _dismissed(page: browser.Page) -> str:
 
 
 def _again(page: browser.Page, step: Step) -> Played:
-    action, what = step.action, text.describe(step.action, step.target)
+    action, what = step.action, _told(step)
     lost = _not_recorded(action)
     found = Found(element=None, way="none")
     if action.type in AIMED:
         found = find(page, step)
         if found.way == "none":
-            return Played(index=step.index, what=what, way="none", holds=False, reason=found.reason)
+            return Played(index=step.index, what=what, way="none", holds=False, reason=lost or found.reason)
     if lost is not None:
         return Played(index=step.index, what=what, way=found.way, holds=False, reason=lost)
     done = page.act(_aimed(action, step, found), effect=False, screenshot=False)
@@ -116,10 +118,32 @@ def _again(page: browser.Page, step: Step) -> Played:
     return Played(index=step.index, what=what, way=found.way, holds=not reason, reason=reason)
 
 
+def _told(step: Step) -> str:
+    """The action in words; what is a secret, or stands for one, is not among them."""
+    action, target = step.action, step.target
+    if action.type in ("type", "select", "dialog") and action.text is not None and _secret(action.text, target):
+        action = replace(action, text="(a secret)")
+    if action.url is not None and privacy.holds_mask(action.url):
+        action = replace(action, url=f"{action.url.split('?')[0].split('#')[0][:80]} (with a secret)")
+        if privacy.holds_mask(action.url or ""):
+            action = replace(action, url="an address with a secret")
+    return text.describe(action, target)
+
+
+def _secret(typed: str, target: Element | None) -> bool:
+    """Whether a text stands for a secret, or went into a field for one: a recording of another make may hold it."""
+    if privacy.holds_mask(typed):
+        return True
+    return target is not None and any(a.name == "type" and a.value == "password" for a in target.attributes)
+
+
 def _not_recorded(action: Action) -> str | None:
     """Why an action cannot be done again whatever the page is."""
-    if action.type == "type" and action.text and privacy.is_masked(action.text):
-        return "what was typed is a secret and was not recorded"
+    words = {"type": "what was typed", "select": "what was chosen", "dialog": "what was answered"}
+    if action.type in words and privacy.holds_mask(action.text or action.value or ""):
+        return f"{words[action.type]} is a secret and was not recorded"
+    if action.type == "navigate" and privacy.holds_mask(action.url or ""):
+        return "the address held a secret, which was not recorded"
     if action.type == "upload":
         return "only the files' names were recorded"
     return None

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from cuadata.people.masking import Secrets
+from cuadata.masking.secrets import Secrets
 from cuadata.types import Element
 
 SECRET = 'Orchid&"9 <x>'

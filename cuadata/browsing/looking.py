@@ -85,6 +85,8 @@ async def observe(
         else:
             look = await _look(page, tab, screenshot, settle, since, notes)
     observation = await _observation(page, look, notes)
+    if look is not None and page.observed is not None:
+        page.observed(observation, look.tab, look.tab.held)
     held = page.windows.held  # None where the page closed itself after the look
     page.last = None if look is None or held is None else Last(observation, held, look.pulses, taken)
     return observation

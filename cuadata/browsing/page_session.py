@@ -20,6 +20,7 @@ from cuadata.types import Action, Element, Locator, Observation, PageInfo, Size,
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
+    from cuadata.browsing.measure import Measured
     from cuadata.browsing.tab import Tab
 
 
@@ -59,6 +60,8 @@ class AsyncPage:
         self.patience = patience
         self.windows = Windows(context, dialogs, answer)
         self.last: looking.Last | None = None
+        #: Told of every observation, with what each document said of itself.
+        self.observed: Callable[[Observation, Tab, list[Measured]], None] | None = None
         self.steps = 0
         self._on_close = on_close
         context.set_default_timeout(limit * 1000)

@@ -1,1 +1,1 @@
-"""A person at a page: heard, turned into steps, secrets kept out."""
+"""A person at a page: heard, turned into steps."""

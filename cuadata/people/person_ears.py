@@ -1,33 +1,24 @@
-"""Hearing what a person does in a page: a listener in every document, and the frames that the screen showed.
-
-The listener runs in an isolated world and speaks through a binding of that world, so that no page can see, stop or forge it.
-It is in each document before the page's own scripts; in a frame of another site's process as soon as that is there.
-"""
+"""Hearing what a person does in a page: a listener in every document, and the frames that the screen showed."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import contextlib
-import json
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from cuadata.browsing import frames
 from cuadata.browsing.frames import Frame, FrameGone, send
 from cuadata.browsing.loop import Stuck
 from cuadata.browsing.tab import Tab
+from cuadata.browsing.voices import Voices
+from cuadata.masking import fields
 
-if TYPE_CHECKING:
-    from playwright.async_api import CDPSession
-
-BINDING = "cuadataHear"
-SCRIPTS = ("person_secrets.js", "person_listen.js")
 #: Pictures of the screen that are kept: a page that moves by itself gives many a second.
 MOST_SHOWN, MOST_BYTES = 40, 48 * 2**20
 
@@ -35,8 +26,7 @@ MOST_SHOWN, MOST_BYTES = 40, 48 * 2**20
 @cache
 def script() -> str:
     """What runs in every document."""
-    here = Path(__file__).parent
-    return "\n".join((frames.script(), *((here / name).read_text() for name in SCRIPTS)))
+    return "\n".join((fields.script(), (Path(__file__).parent / "person_listen.js").read_text()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,34 +66,25 @@ class Ring:
         self._bytes = 0
 
 
-class Ears:
+class Ears(Voices):
     """The ears of one page. `on_message(tab, frame id, message)`; `on_browser(tab, event, parameters)`."""
 
     def __init__(
         self, tab: Tab, on_message: Callable[[Tab, str, dict[str, Any]], None], on_browser: Callable[[Tab, str, dict[str, Any]], None]
     ) -> None:  # fmt: skip
-        self.tab = tab
+        super().__init__(tab, script(), on_message)
         self.ring = Ring()
         self.deaf: dict[str, str] = {}  # document of a frame that cannot be heard -> its address
-        self._on_message = on_message
         self._on_browser = on_browser
-        self._open: set[CDPSession] = set()
         self._asked: set[str] = set()
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     async def open(self) -> None:
         """Begin to hear; the page's debugger session is opened."""
-        self.tab.attended = True
-        await self.tab.enter()
-        session = self.tab.session
-        assert session is not None
-        await self._listen(session)
+        session = await self.begin()
         for event in ("Page.javascriptDialogOpening", "Page.javascriptDialogClosed", "Page.frameNavigated",
                       "Page.frameRequestedNavigation", "Page.frameScheduledNavigation"):  # fmt: skip
             session.on(event, lambda told, event=event: self._guarded(self._on_browser, self.tab, event, dict(told)))
         session.on("Page.screencastFrame", self._on_shown)
-        for event in ("frameattached", "framenavigated"):
-            self.tab.page.on(event, lambda _: self.later(self.reach()))  # type: ignore[call-overload]
         await self.show(True)
 
     async def show(self, on: bool) -> None:
@@ -120,15 +101,6 @@ class Ears:
             else:
                 await send(session, "Page.stopScreencast")
         self.ring.clear()
-
-    async def reach(self) -> None:
-        """Hear frames that live in processes of their own."""
-        if self.tab.frames is None or self.tab.closed:
-            return
-        with contextlib.suppress(FrameGone, Stuck):
-            await self.tab.frames.read()
-            for session in self.tab.frames.sessions:
-                await self._listen(session)
 
     async def know_deaf(self) -> tuple[str, ...]:
         """Addresses of the documents in which no listener runs, as of those that were read last."""
@@ -152,56 +124,9 @@ class Ears:
             *(f.value(f"globalThis.cuadata?.person?.{expression}", 3) for f in held), return_exceptions=True
         )
 
-    def later(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Run something; an error in it ends nothing else."""
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # looked at, so that nobody complains that nobody did
-
-    async def _listen(self, session: CDPSession) -> None:
-        if session in self._open:
-            return
-        self._open.add(session)
-        contexts: dict[int, str] = {}
-
-        def made(told: dict[str, Any]) -> None:
-            context = told["context"]
-            if context.get("name") == frames.WORLD:
-                contexts[context["id"]] = context["auxData"]["frameId"]
-                if len(contexts) > 2000:
-                    contexts.pop(next(iter(contexts)))
-
-        def heard(told: dict[str, Any]) -> None:
-            frame = contexts.get(told["executionContextId"])
-            if told["name"] == BINDING and frame is not None:
-                self._on_message(self.tab, frame, json.loads(told["payload"]))
-
-        session.on("Runtime.executionContextCreated", lambda told: self._guarded(made, told))
-        session.on("Runtime.bindingCalled", lambda told: self._guarded(heard, told))
-        await send(session, "Runtime.enable")
-        await send(session, "Runtime.addBinding", name=BINDING, executionContextName=frames.WORLD)
-        await send(
-            session,
-            "Page.addScriptToEvaluateOnNewDocument",
-            source=script(),
-            worldName=frames.WORLD,
-            runImmediately=True,
-        )
-
     def _on_shown(self, told: dict[str, Any]) -> None:
         shown = Shown(float(told["metadata"].get("timestamp") or time.time()), told["data"])
         self.ring.add(shown)
         session = self.tab.session
         if session is not None:
             self.later(send(session, "Page.screencastFrameAck", sessionId=told["sessionId"]))
-
-    @staticmethod
-    def _guarded(work: Callable[..., None], *arguments: Any) -> None:
-        # An exception that leaves a listener of Playwright's is raised again by the next call of something else.
-        with contextlib.suppress(KeyError, TypeError, ValueError):
-            work(*arguments)

@@ -14,12 +14,13 @@ from cuadata import privacy, recording
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.browsing.tab import Tab
+from cuadata.masking.fields import Seen, with_masks
+from cuadata.masking.secrets import Secrets
 from cuadata.people.browser_acts import BrowserActs
 from cuadata.people.gestures import Gestures
 from cuadata.people.heard import Gesture, Heard
-from cuadata.people.masking import Secrets
 from cuadata.people.person_ears import Ears
-from cuadata.people.person_moments import Moment, Seen, look_back, with_masks
+from cuadata.people.person_moments import Moment, look_back
 from cuadata.people.person_steps import Draft, Steps
 from cuadata.types import Outcome, Point
 

@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 from cuadata import privacy, recording
 from cuadata.browsing import aftermath
+from cuadata.masking.cleaning import LIKE, Cleaner
+from cuadata.masking.fields import Seen
+from cuadata.masking.secrets import Secrets
 from cuadata.people.heard import Gesture
-from cuadata.people.masking import Secrets, blackened
-from cuadata.people.person_moments import Moment, Seen, look_back, point_at, target_of
+from cuadata.people.person_moments import Moment, look_back, point_at, target_of
 from cuadata.types import Action, Effect, Element, Observation, Point, Size, Step
-
-#: What stands for a number of this kind, by its usual length.
-_LIKE = {"one_time_code": "000000", "card_number": "0" * 16}
 
 
 @dataclass(slots=True, eq=False)
@@ -34,8 +33,10 @@ class Steps:
     drafts: list[Draft] = field(default_factory=list)
     last: Annotated[Step | None, "the step that was written last"] = None
     _numbers: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    _clean: dict[int, tuple[Element, int, str | None, Element]] = field(default_factory=dict)
-    _observed: list[tuple[Seen, int, Observation]] = field(default_factory=list)
+    _cleaner: Cleaner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cleaner = Cleaner(self.secrets)
 
     def add(self, gesture: Gesture, thought: str | None) -> None:
         """A gesture is over."""
@@ -76,8 +77,8 @@ class Steps:
         """Put a step on the disk; in a thread, since pictures are decoded, compared and encoded."""
         gesture, moment = draft.gesture, draft.gesture.begin.before
         target = target_of(seen, moment, gesture.begin.data.get("chain", ()))
-        before = self.observation(seen)
-        after = self.observation(draft.after) if draft.after is not None else None
+        before = self._cleaner.observation(seen)
+        after = self._cleaner.observation(draft.after) if draft.after is not None else None
         if gesture.type == "dialog":
             before = replace(before, dialogs=self.secrets.value(gesture.begin.data["dialogs"]))
         if gesture.corrected:
@@ -87,7 +88,9 @@ class Steps:
         action = action_of(gesture, seen, moment, target, number)
         action = self.secrets.value(action)
         if target is not None:
-            target = next((e for e in before.elements if e.id == target.id), None) or self._element(target, seen)
+            target = next((e for e in before.elements if e.id == target.id), None) or self._cleaner.element(
+                target, seen
+            )
         began = max(gesture.begin.time, before.time + 1e-6, self.last.time if self.last is not None else 0.0)
         step = Step(
             index=len(self.writer), time=began, observation=before, action=action, target=target, after=after,
@@ -113,53 +116,9 @@ class Steps:
             return replace(found, kind="local", state=(words,), reason=words)
         return found
 
-    def observation(self, seen: Seen) -> Observation:
-        """An observation as it may be stored."""
-        for held, epoch, clean in self._observed:
-            if held is seen and epoch == self.secrets.epoch:
-                return clean
-        given = seen.observation
-        bare: Observation = self.secrets.value(replace(given, elements=(), screenshot=None))
-        masks = (*seen.masks, *self.secrets.showing(given.elements))
-        shot = given.screenshot and blackened(given.screenshot, masks, given.viewport)
-        elements = tuple(self._element(e, seen) for e in given.elements)
-        kept = {id(e) for e in given.elements}
-        self._clean = {key: held for key, held in self._clean.items() if key in kept}
-        made = replace(bare, elements=elements, screenshot=shot)
-        self._observed = [*self._observed[-2:], (seen, self.secrets.epoch, made)]
-        return made
-
     def mask_again(self) -> int:
-        """Take secrets that were learned late out of the steps that are on the disk; how many steps that changed.
-
-        A page may show a secret before anybody types it: a password in a hint, a code in a mail.
-        """
-        if not any(self.secrets.repeats(text) for text in self.writer.texts()):
-            return 0
-        return self.writer.rewrite(self._again)
-
-    def _again(self, record: Any) -> Any:
-        """A stored record without the secrets that are known by now, also in the pictures of its observations."""
-        clean = self.secrets.value(record)
-        if not isinstance(record, Step) or clean is record:
-            return clean
-        after = None if record.after is None or clean.after is None else self._painted(record.after, clean.after)
-        return replace(clean, observation=self._painted(record.observation, clean.observation), after=after)
-
-    def _painted(self, held: Observation, clean: Observation) -> Observation:
-        boxes = self.secrets.showing(held.elements)
-        if not boxes or clean.screenshot is None:
-            return clean
-        return replace(clean, screenshot=blackened(clean.screenshot, boxes, clean.viewport))
-
-    def _element(self, element: Element, seen: Seen) -> Element:
-        kind = seen.kinds.get(element.id)
-        held = self._clean.get(id(element))
-        if held is not None and held[0] is element and held[1:3] == (self.secrets.epoch, kind):
-            return held[3]
-        clean = self.secrets.element(element, kind)
-        self._clean[id(element)] = (element, self.secrets.epoch, kind, clean)
-        return clean
+        """Take secrets that were learned late out of the steps that are on the disk; how many steps that changed."""
+        return self._cleaner.mask_again(self.writer)
 
     def _number(self, gesture: Gesture) -> int:
         """Which secret of its kind a field is for: 1 for the first."""
@@ -178,7 +137,7 @@ def action_of(gesture: Gesture, seen: Seen, moment: Moment, target: Element | No
     if kind == "type":
         text = "".join(gesture.typed)
         if gesture.secret is not None:
-            text = privacy.mask(gesture.secret, number, _LIKE.get(gesture.secret, ""))  # type: ignore[arg-type]
+            text = privacy.mask(gesture.secret, number, LIKE.get(gesture.secret, ""))  # type: ignore[arg-type]
     elif kind == "select" and text is None:
         text = gesture.value
     pointed = kind in ("click", "double_click", "right_click", "hover", "drag", "scroll")

@@ -72,6 +72,15 @@ class Ending:
     steps: Annotated[int | None, "how many steps were recorded; None where that was not counted"] = field(default=None)
 
 
+def outcome_of(error: BaseException | None) -> Outcome:
+    """How a recording ended that was left by an error, or with none before an outcome was known."""
+    if error is None:
+        return Outcome(ended="interrupted", reason="closed before an outcome was known")
+    if isinstance(error, Exception):
+        return Outcome(ended="error", reason=f"{type(error).__name__}: {error}"[:500])
+    return Outcome(ended="interrupted", reason=type(error).__name__)
+
+
 def picture_path(folder: Path, image: Image, place: str) -> Path:
     """Where a picture's bytes lie. DataError where its record could lead out of the folder."""
     if not _SHA256.fullmatch(image.sha256) or not _FORMAT.fullmatch(image.format):

@@ -265,7 +265,7 @@ def run(script: Path, out: Path, *, address: str | Path | Task | None, instructi
             else:
                 session.close(Outcome(ended="success", success=True))
         except Exception as error:
-            words = f"{type(error).__name__}: {error}".split("\n")[0][:300]
+            words = session.told(f"{type(error).__name__}: {error}".split("\n")[0][:300])
             session.close(Outcome(ended="error", reason=words))
             kept = f"the {len(session.steps)} steps before it are in {out}"
             raise DataError(f"the script failed: {words}; {kept}", place=f"{script}{_line(error, script)}") from error

@@ -43,7 +43,7 @@ def seen_difference(before: Observation, after: Observation) -> tuple[str, ...]:
     A part of the page that is shown has appeared, whether or not it stood hidden in the document before.
     """
     left, right = (replace(o, elements=tuple(filter(_rendered, o.elements))) for o in (before, after))
-    met = {kind: {_subject(e) for e in o.elements if _seen(e)} for kind, o in (("gone", left), ("appeared", right))}
+    met = {kind: {subject(e) for e in o.elements if _seen(e)} for kind, o in (("gone", left), ("appeared", right))}
     return tuple(d.text for d in differences(left, right) if d.kind not in met or d.subject in met[d.kind])
 
 
@@ -136,12 +136,12 @@ def _elements(before: Observation, after: Observation) -> Iterator[Difference]:
     for one, other in pairs:
         yield from _changes(one, other)
     for element in gone:
-        yield Difference("gone", f"gone: {label(element)}", element.bbox, _subject(element))
+        yield Difference("gone", f"gone: {label(element)}", element.bbox, subject(element))
     for element in new:
-        yield Difference("appeared", f"appeared: {label(element)}", element.bbox, _subject(element))
+        yield Difference("appeared", f"appeared: {label(element)}", element.bbox, subject(element))
 
 
-def _subject(element: Element) -> str:
+def subject(element: Element) -> str:
     """The element by its place in the document, else by its role and place on the screen."""
     where = element.locator
     if where.css:
@@ -196,9 +196,9 @@ def _by_name(element: Element) -> object:
 
 
 def _changes(one: Element, other: Element) -> Iterator[Difference]:
-    bbox, subject = other.bbox or one.bbox, _subject(one)
+    bbox, whose = other.bbox or one.bbox, subject(one)
     for kind, words in _changed_words(one, other):
-        yield Difference(kind, f"{label(one)}: {words}", bbox, subject)
+        yield Difference(kind, f"{label(one)}: {words}", bbox, whose)
 
 
 def _changed_words(one: Element, other: Element) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,5 @@
 // Which fields of a document are for secrets, what was ever typed into them, and where the page shows it again.
-// Runs before person_listen.js in the same isolated world. Values leave it only for the recorder's memory, to be masked.
+// Runs before watch.js (a script acts) or person_listen.js (a person does) in the same isolated world. Values leave it only for the recorder's memory, to be masked.
 globalThis.cuadata.secrets ??= (() => {
   const { $, flatParent, serial } = cuadata;
   const say = (message) => globalThis.cuadataHear?.(JSON.stringify(message));

@@ -67,8 +67,8 @@ class Secrets:
     def _add(self, value: str, kind: privacy.Kind) -> None:
         if not value or any(one.startswith(value) for one in self._known):
             return
-        self._known = {one: of for one, of in self._known.items() if not value.startswith(one)}
-        self._known[value] = kind
+        # One assignment: another thread may be masking by what is known so far.
+        self._known = {**{one: of for one, of in self._known.items() if not value.startswith(one)}, value: kind}
         self.epoch += 1
         self._stale = True
 

@@ -1,0 +1,72 @@
+"""Records as they may be stored: without secrets in their texts, and with pictures in which nothing shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cuadata import recording
+from cuadata.masking.fields import Seen
+from cuadata.masking.secrets import Secrets, blackened
+from cuadata.types import Element, Observation, Step
+
+#: What stands for a number of this kind, by its usual length.
+LIKE = {"one_time_code": "000000", "card_number": "0" * 16}
+
+
+@dataclass(slots=True, eq=False)
+class Cleaner:
+    """Cleans the observations of one recording; what it has cleaned is remembered for as long as no secret was learned."""
+
+    secrets: Secrets
+    _clean: dict[int, tuple[Element, int, str | None, Element]] = field(default_factory=dict)
+    _observed: list[tuple[Seen, int, Observation]] = field(default_factory=list)
+
+    def observation(self, seen: Seen) -> Observation:
+        """An observation as it may be stored."""
+        for held, epoch, clean in self._observed:
+            if held is seen and epoch == self.secrets.epoch:
+                return clean
+        given = seen.observation
+        bare: Observation = self.secrets.value(replace(given, elements=(), screenshot=None))
+        masks = (*seen.masks, *self.secrets.showing(given.elements))
+        shot = given.screenshot and blackened(given.screenshot, masks, given.viewport)
+        elements = tuple(self.element(e, seen) for e in given.elements)
+        kept = {id(e) for e in given.elements}
+        self._clean = {key: held for key, held in self._clean.items() if key in kept}
+        made = replace(bare, elements=elements, screenshot=shot)
+        self._observed = [*self._observed[-2:], (seen, self.secrets.epoch, made)]
+        return made
+
+    def element(self, element: Element, seen: Seen) -> Element:
+        """An element of an observation as it may be stored."""
+        kind = seen.kinds.get(element.id)
+        held = self._clean.get(id(element))
+        if held is not None and held[0] is element and held[1:3] == (self.secrets.epoch, kind):
+            return held[3]
+        clean = self.secrets.element(element, kind)
+        self._clean[id(element)] = (element, self.secrets.epoch, kind, clean)
+        return clean
+
+    def mask_again(self, writer: recording.Writer) -> int:
+        """Take secrets that were learned late out of what is on the disk; how many steps that changed.
+
+        A page may show a secret before anybody types it: a password in a hint, a code in a mail.
+        """
+        if not any(self.secrets.repeats(text) for text in writer.texts()):
+            return 0
+        return writer.rewrite(self._again)
+
+    def _again(self, record: Any) -> Any:
+        """A stored record without the secrets that are known by now, also in the pictures of its observations."""
+        clean = self.secrets.value(record)
+        if not isinstance(record, Step) or clean is record:
+            return clean
+        after = None if record.after is None or clean.after is None else self._painted(record.after, clean.after)
+        return replace(clean, observation=self._painted(record.observation, clean.observation), after=after)
+
+    def _painted(self, held: Observation, clean: Observation) -> Observation:
+        boxes = self.secrets.showing(held.elements)
+        if not boxes or clean.screenshot is None:
+            return clean
+        return replace(clean, screenshot=blackened(clean.screenshot, boxes, clean.viewport))
