@@ -76,7 +76,10 @@ def smart_resize(
     """
     if min(height, width) < 1 or max(height, width) / min(height, width) > 200:
         raise ValueError(f"a picture of {width}x{height} px has no processed size; sides from 1 px, ratio up to 200")
-    tall, wide = round(height / factor) * factor, round(width / factor) * factor  # 0 for a sliver, which is then scaled up
+    tall, wide = (
+        round(height / factor) * factor,
+        round(width / factor) * factor,
+    )  # 0 for a sliver, which is then scaled up
     if tall * wide > max_pixels:
         shrink = math.sqrt(height * width / max_pixels)
         tall = max(factor, math.floor(height / shrink / factor) * factor)

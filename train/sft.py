@@ -200,13 +200,17 @@ def sft(
     stop.leave(trainer.state.global_step)
     training.record(out, command="train sft", options=options, data=data, loaded=loaded)
     if held:
-        after = hits(held, registry.formats[format], trained)
-        test = paired.mcnemar(before, after)
-        told = f"direct grounding {sum(before)}/{test.n} before, {sum(after)}/{test.n} after, p = {test.p:.3g}"
-        typer.echo(told, err=True)
-        training.note(out, guard={"before": sum(before), "after": sum(after), "n": test.n, "p": test.p})
-        if test.only_first > test.only_second and test.p < 0.05:
-            raise DataError(f"training cost grounding: {told}", place=str(out))
+        compared(out, before, hits(held, registry.formats[format], trained))
+
+
+def compared(out: Path, before: list[bool], after: list[bool]) -> None:
+    """Write down what the guard found. DataError where significantly more was lost than won."""
+    test = paired.mcnemar(before, after)
+    told = f"direct grounding {sum(before)}/{test.n} before, {sum(after)}/{test.n} after, p = {test.p:.3g}"
+    typer.echo(told, err=True)
+    training.note(out, guard={"before": sum(before), "after": sum(after), "n": test.n, "p": test.p})
+    if test.only_first > test.only_second and test.p < 0.05:
+        raise DataError(f"training cost grounding: {told}", place=str(out))
 
 
 def guard_rows(guard: Path, form: str, loaded: training.Loaded) -> list[Any]:
