@@ -358,3 +358,23 @@ def test_a_full_disk_is_named_and_leaves_what_can_be_gone_on_from(
     assert code == 1 and "the disk takes no more" in said
     code, said = told("sft", *words, "--steps", 4, "--save-steps", 2, "--resume")
     assert code == 1 and "none of its checkpoints is whole" in said
+
+
+def test_ctrl_c_that_a_library_caught_before_training_is_not_forgotten() -> None:
+    import signal
+
+    from cuadata.learning import callbacks
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        stop = callbacks.Interrupt()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            stop.on_train_begin(None, None, None)
+        stop = callbacks.Interrupt()
+        stop.on_train_begin(None, None, None)
+        signal.raise_signal(signal.SIGINT)
+        assert stop.asked, "in training the step is ended first"
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -189,11 +189,11 @@ def grpo(
         gradient_checkpointing=checkpointing, reward_weights=list(share.values()),
     )  # fmt: skip
     checkpoint = starting.begin(out, resume=resume, force=force, reads=[source, base, adapter])
+    stop, guard = callbacks.Interrupt(), callbacks.Band(out, max_kl=max_kl, max_loss=max_loss)
     set_seed(seed)
     loaded = training.load(base, adapter=adapter or None, dtype=dtype, max_pixels=max_pixels)
     if loaded.vision != (data is not None):
         raise CallError(f"{base} is a {'vision' if loaded.vision else 'text'} model; see --rows and --data")
-    stop, guard = callbacks.Interrupt(), callbacks.Band(out, max_kl=max_kl, max_loss=max_loss)
     common: dict[str, Any] = {
         "peft": None if adapter else training.lora("all-linear", rank=rank, alpha=2 * rank, freeze_vision=loaded.vision),
         "watchers": [callbacks.Journal(out / "log.jsonl"), guard, stop],

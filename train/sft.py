@@ -154,6 +154,7 @@ def sft(
         if path is not None:
             training_rows.given(path, what)
     checkpoint = starting.begin(out, resume=resume, force=force, reads=[data, replay, guard, base, adapter])
+    stop, band = callbacks.Interrupt(), callbacks.Band(out, max_kl=math.inf, max_loss=math.inf)
     set_seed(seed)
     loaded = training.load(base, adapter=adapter or None, dtype=dtype, max_pixels=max_pixels)
     rows = read_rows(data, format, mix or PHASES[phase], split, size, seed, loaded)
@@ -176,7 +177,6 @@ def sft(
     kind: Any = SFTTrainer
     if consistency_weight:
         kind = consistency.trainer_class(kind, pair_loss(data, format, loaded, seed), consistency_weight)
-    stop, band = callbacks.Interrupt(), callbacks.Band(out, max_kl=math.inf, max_loss=math.inf)
     frozen = loaded.vision and not train_vision
     peft = None
     if not adapter:

@@ -64,15 +64,28 @@ def _step(line: str) -> float:
 
 
 class Interrupt:
-    """Ctrl-C lets the step end, saves a checkpoint and stops; a second one stops at once."""
+    """Ctrl-C lets the step end, saves a checkpoint and stops; a second one stops at once.
 
-    asked = False
-    _previous: Any = None
+    It listens from where it is made. Before training it stops at once, and is not forgotten where a library that was
+    loading or hashing caught it and went on.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._previous: Any = None
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._early)
+
+    def _early(self, *_: Any) -> None:
+        self.asked = True
+        raise KeyboardInterrupt
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Listen, where the thread may."""
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._ask)
+        """From here on a step that has begun is ended."""
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._ask)
+        if self.asked:
+            raise KeyboardInterrupt
 
     def _ask(self, *_: Any) -> None:
         if self.asked:
