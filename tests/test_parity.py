@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cuadata import parity
+from cuadata.cli import app
 from cuadata.contracts import Prompt, View
 from cuadata.errors import CallError, DataError
 from cuadata.registry import formats
@@ -134,6 +135,22 @@ def test_prompts_without_columns_are_read_from_their_text() -> None:
     assert bare.pictures == full.pictures == 1
 
 
+def test_what_could_not_be_compared_is_said(tmp_path: Path) -> None:
+    """A live prompt with a line that training never had passes where nobody says which part of it is the instruction."""
+    turns = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "Open mail"}]}]
+    more = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "Open mail\nYou failed."}]}]
+    train = write(tmp_path / "train.jsonl", [{"messages": turns}])
+    live = write(tmp_path / "live.jsonl", [{"messages": more}, {"messages": more, "instruction": "Open mail"}])
+    shown = CliRunner().invoke(app, ["parity", str(train), str(live), "--json"])
+    assert json.loads(shown.stdout)["not_compared"] == {"format": 2, "text": 2, "sizes": 2, "frame": 2}
+    assert "WARNING: the text of 2 of 2 live prompts was not compared: a side lacks `instruction`" in shown.stderr
+    write(train, [{"messages": turns, "instruction": "Open mail"}])
+    shown = CliRunner().invoke(app, ["parity", str(train), str(live), "--json"])
+    found = json.loads(shown.stdout)
+    assert [one["field"] for one in found["differences"]] == ["text"]
+    assert found["not_compared"]["text"] == 1
+
+
 def test_new_lines_are_named_before_the_run() -> None:
     train = [parity.skeleton(one, formats["evocua"]) for one in [*TRAIN, row("a", context=[NO_EFFECT])]]
     parity.refuse_new_lines(train, ["no_effect"])
@@ -168,7 +185,7 @@ def test_the_command(tmp_path: Path) -> None:
         parity.append(log, one, form)
     same = run("--train", str(train), "--live", str(log), "--format", "evocua", "--json")
     assert same.exit_code == 0, same.output
-    assert json.loads(same.stdout) == {"train": 3, "live": 2, "same": True, "differences": []}
+    assert json.loads(same.stdout) == {"train": 3, "live": 2, "same": True, "not_compared": {}, "differences": []}
     parity.append(log, prompt("c", history=("a",), context=(SUBGOAL,)), form)
     other = run("--train", str(train), "--live", str(log), "--format", "evocua", "--json")
     assert isinstance(other.exception, DataError), "exit 1"
