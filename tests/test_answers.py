@@ -33,6 +33,10 @@ def test_case_exact_and_partial(cases: Path) -> None:
     ("answer", "gold", "unit", "right"),
     [
         ("1,200", "1200", None, True),
+        ("5..6", "5", None, False),
+        ("5\u20266", "5", None, False),
+        ("21_000", "21", None, False),
+        ("It is 21...", "21", None, True),
         ("3.0", "3", None, True),
         ("1e3", "1000", None, True),
         ("It is 21 inches tall.", "21", "in", True),

@@ -38,7 +38,7 @@ UNITS: Mapping[str, Sequence[str]] = {
 }
 _NUMBER = re.compile(
     r"(?<![\w.])(?:(?P<owed>(?<![\w)])-)?(?P<money>[$\u20ac\u00a3])\s?)?(?P<sign>(?<![\w)])[-+])?(?P<number>(?>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+))"
-    r"(?!\.\d)(?:[eE](?P<power>[-+]?\d+))?(?P<rest>.*)",
+    r"(?!\.+\d|_\w)(?:[eE](?P<power>[-+]?\d+))?(?P<rest>.*)",
     re.DOTALL,
 )
 _GLUED = re.compile(r"[^\W\d_]+|%")
