@@ -79,6 +79,7 @@ def test_nothing_changes_where_every_question_has_an_answer(steps: str, tmp_path
     )
     assert result["warnings"] == []
     assert result["kinds_not_asked"] == {"relational": 20}, "the other wording is named, and no question left out"
+    assert any("count an item once in each of 2" in note for note in result["notes"])
     assert any("'relational' were not asked" in words for words in result["notes"])
 
 

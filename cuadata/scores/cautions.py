@@ -73,6 +73,12 @@ def notes(result: Mapping[str, Any]) -> list[str]:
         f"the {count} questions of the kind '{kind}' were not asked: the file answers none of them, and no figure counts them"
         for kind, count in result["kinds_not_asked"].items()
     ]
+    variants = [name for name, held in result["by_variant"].items() if held["n"]]
+    if any(held["n"] for held in result["flips"].values()):  # the same items under several
+        found.append(
+            f"figures over all variants count an item once in each of {len(variants)}, as if they were items of their own: "
+            "their intervals are too narrow by as much as the variants agree"
+        )
     if result["reworded"]:
         found.append(f"{result['reworded']} answers are to an instruction that the set has in other words now")
     return found

@@ -60,7 +60,11 @@ def _answers(folder: Path, result: Mapping[str, Any]) -> Pictures:
     )
     for name, title in (("by_relation", "Accuracy by stated relation"), ("by_size", "Accuracy by size of the target")):
         held = [row(label.replace("_", " "), rate) for label, rate in result[name].items()]
-        picture(f"{name}.png", f"{title}.", plots.rates(folder / f"{name}.png", title, {"": held}))
+        picture(
+            f"{name}.png",
+            f"{title}{', over all variants' if len(result['by_variant']) > 1 else ''}.",
+            plots.rates(folder / f"{name}.png", title, {"": held}),
+        )
     told = {v: held["misses"] for v, held in result["by_variant"].items() if held.get("misses", {}).get("n")}
     shares = {
         f"{v}  (n = {m['n']})": {k.replace("_", " "): m[k]["share"] for k in misses.MEANING} for v, m in told.items()

@@ -189,7 +189,8 @@ def _histogram(axes: Any, title: str, values: Sequence[float], xlabel: str, log:
             axes.set_xticks(range(int(held.min()), top))
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.hist(held, bins=bins, color=COLOURS[0], edgecolor="white", lw=0.6)
-    axes.set_xlabel(xlabel)
+    below = " (below 1 in the first bin)" if log and min(values) < 1 else ""
+    axes.set_xlabel(xlabel + below)
     axes.set_ylabel("count")
     axes.grid(axis="y")
     axes.set_axisbelow(True)
