@@ -114,6 +114,7 @@ def test_every_class_of_answer_is_counted_once(steps: str, predict: Callable[...
     assert (result["tolerance_px"], run.tolerance, result["frame"]) == (0.0, 0.0, "px")
     assert result["trivial"]["oracle"]["accuracy"] == 1
     assert result["trivial"]["nothing"]["accuracy"] == 0
+    assert "infeasible" not in result["trivial"]
     assert result["flips"]["precision"]["n"] == 3
     assert result["worst_variant"]["variant"] in ("original", "precision")
 

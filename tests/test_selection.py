@@ -144,6 +144,7 @@ def test_where_nothing_is_meant_to_say_so_is_right_and_a_click_wrong(png: bytes,
     assert result["by_size"]["no target"]["n"] == 4
     assert result["trivial"]["oracle"]["accuracy"] == 1
     assert result["trivial"]["nothing"]["accuracy"] == 0
+    assert result["trivial"]["infeasible"]["accuracy"] == 4 / 6, "what it earns to give up everywhere"
     assert [r.miss for r in rows] == [None] * 6, "no place is the right one, so no miss has a side"
     told = selection.select(path, evaluation.gold_set(f"dataset:{made}")[1], "qwen3vl", selection.Limits())
     assert [c.hits for c in told] == [1, 0, 0, 1, 1, 0]

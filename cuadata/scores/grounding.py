@@ -24,7 +24,7 @@ from cuadata.types import Axis, BBox, Point
 SIZES = ((16.0, "under 16 px"), (32.0, "16 to 32 px"), (64.0, "32 to 64 px"), (float("inf"), "64 px and over"))
 #: Where a question has no target, since nothing answers it.
 NO_TARGET = "no target"
-Trivial = Literal["nothing", "random point", "screen centre", "reference", "oracle"]
+Trivial = Literal["nothing", "infeasible", "random point", "screen centre", "reference", "oracle"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ def trivial(gold: Gold, name: Trivial) -> Point | None:
 
     It is a digest's halves, each a share of a side: to seed a generator for two numbers costs as much as reading an answer.
     """
-    if name == "nothing":
+    if name in ("nothing", "infeasible"):
         return None
     if name == "random point":
         across, down = divmod(
@@ -286,13 +286,15 @@ def _worst(rows: Sequence[Scored], variants: Sequence[str]) -> dict[str, Any] | 
 
 
 def _trivial(golds: Sequence[Gold], tolerance: float) -> dict[str, Any]:
-    names: list[Trivial] = ["nothing", "random point", "screen centre", "reference", "oracle"]
+    names: list[Trivial] = ["nothing", "infeasible", "random point", "screen centre", "reference", "oracle"]
     if not any(g.references for g in golds):
         names.remove("reference")
+    if all(g.target is not None for g in golds):
+        names.remove("infeasible")  # it is right nowhere, as nothing is
     return {n: accuracy(rate([_trivially_right(g, n, tolerance) for g in golds])) for n in names}
 
 
 def _trivially_right(gold: Gold, name: Trivial, tolerance: float) -> bool:
     if gold.target is None:
-        return name == "oracle"
+        return name in ("oracle", "infeasible")
     return scoring.hit(trivial(gold, name), gold.target, tolerance)
