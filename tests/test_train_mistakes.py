@@ -150,6 +150,41 @@ def test_a_run_is_gone_on_with_as_it_was_begun(
     assert {file: file.read_bytes() for file in out.rglob("*") if file.is_file()} == before
 
 
+def test_all_that_a_run_read_is_what_it_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever lies at the same paths: replayed rows, pictures beside the rows, the adapter that it began with."""
+    from cuadata.learning import starting
+
+    def file(name: str, text: str) -> Path:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    rows = file("rows.jsonl", json.dumps({**ROW, "images": ["pictures/a.png"]}) + "\n")
+    files = {"pictures/a.png": "other data", "replay/actions/x": "another --replay"}
+    files |= {"adapter/adapter_model.safetensors": "another --adapter"}
+    for name in files:
+        file(name, "first")
+    options = {"replay": tmp_path / "replay", "adapter": str(tmp_path / "adapter"), "rank": 4}
+    again = {"options": options, "data": rows, "base": "b"}
+    starting.same(tmp_path / "out", None, **again)
+    starting.same(tmp_path / "out", "checkpoint-1", **again)
+    for name, words in files.items():
+        file(name, "second")
+        with pytest.raises(CallError, match=f"was begun with {words};"):
+            starting.same(tmp_path / "out", "checkpoint-1", **again)
+        file(name, "first")
+    (tmp_path / "replay/chunks").mkdir()
+    (tmp_path / "replay/actions/x").rename(tmp_path / "replay/chunks/x")
+    with pytest.raises(CallError, match="another --replay"):
+        starting.same(tmp_path / "out", "checkpoint-1", **again)
+    (tmp_path / "replay/chunks/x").rename(tmp_path / "replay/actions/x")
+    monkeypatch.chdir(tmp_path)
+    starting.same(tmp_path / "out", "checkpoint-1", **{**again, "options": {**options, "adapter": "adapter"}})
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(CallError, match="was begun with 1 processes, now 2;"):
+        starting.same(tmp_path / "out", "checkpoint-1", **again)
+
+
 @pytest.mark.parametrize("broken", ["trainer_state.json", "optimizer.pt", "adapter_model.safetensors"])
 def test_a_half_checkpoint_is_not_gone_on_from(broken: str, models: dict[str, Path], run: Path, tmp_path: Path) -> None:
     out = shutil.copytree(run, tmp_path / "run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ _LEFT = {BEGUN, "log.jsonl", "guard_before.json"}
 #: Options that may differ when a run is gone on with: how long, where, what is looked at. Paths are compared by content.
 _FREE = {
     *("out", "resume", "force", "preset", "steps", "save_steps", "guard", "max_kl", "max_loss"),
-    *("base", "data", "rows"),
+    *("base", "data", "rows", "replay", "adapter"),
 }
 
 
@@ -110,8 +111,17 @@ def _described(options: Mapping[str, Any], data: Path, base: str) -> dict[str, A
     return {
         "options": {name: value for name, value in said.items() if name not in _FREE},
         "dataset_sha256": dataset_hash(data),
+        "replay_sha256": _hash(said.get("replay")),
+        "adapter_sha256": _hash(said.get("adapter"), adapters.WEIGHTS),
         "base_sha256": base,
+        "processes": int(os.environ.get("WORLD_SIZE", "1")),
     }
+
+
+def _hash(named: str | None, file: str = "") -> str:
+    """The hash of what an option names, or its name where that is an id of the Hub; empty where it was not given."""
+    path = Path(named or "") / file
+    return dataset_hash(path) if named and path.exists() else named or ""
 
 
 def _compare(out: Path, held: Mapping[str, Any]) -> None:
@@ -125,6 +135,11 @@ def _compare(out: Path, held: Mapping[str, Any]) -> None:
         if name in before["options"] and before["options"][name] != value
     ]
     wrong += ["other data"] * (before["dataset_sha256"] != held["dataset_sha256"])
+    wrong += [
+        f"another --{n}" for n in ("replay", "adapter") if before.get(key := f"{n}_sha256", held[key]) != held[key]
+    ]
+    if (count := before.get("processes", held["processes"])) != held["processes"]:
+        wrong.append(f"{count} processes, now {held['processes']}")
     wrong += ["a base of other weights"] * any(before.get(n) != held.get(n) for n in ("base_sha256", "base"))
     if wrong:
         raise CallError(f"{out} was begun with {'; '.join(wrong)}; go on with the same, or give another --out")

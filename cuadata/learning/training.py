@@ -147,14 +147,31 @@ def pixel_bounds(processor: Any) -> tuple[int | None, int | None]:
 
 
 def dataset_hash(path: Path) -> str:
-    """sha256 over names and bytes of a dataset's files, so that a run says what it was trained on."""
+    """sha256 over places, sizes and bytes of a dataset's files, so that a run says what it was trained on.
+
+    Of JSON lines the pictures that their rows name are files of the dataset too.
+    """
     digest = hashlib.sha256()
-    for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
-        digest.update(file.name.encode())
+    folder = path.parent if path.is_file() else path
+    files = [path, *_pictures(path)] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        digest.update(f"{os.path.relpath(file, folder)} {file.stat().st_size}\n".encode())
         with file.open("rb") as opened:
             while block := opened.read(1 << 20):
                 digest.update(block)
     return digest.hexdigest()
+
+
+def _pictures(path: Path) -> list[Path]:
+    """The files that the rows of a JSON lines file name as their pictures, each once, in order."""
+    found: dict[Path, None] = {}
+    for line in path.read_bytes().splitlines() if path.suffix == ".jsonl" else ():
+        try:
+            names = json.loads(line).get("images") or []
+        except (ValueError, AttributeError):
+            continue  # it is told of where rows are read
+        found |= {path.parent / str(name): None for name in names if (path.parent / str(name)).is_file()}
+    return list(found)
 
 
 def record(
