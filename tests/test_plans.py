@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,8 +53,12 @@ def by_hand(row: dict[str, Any], answer: str) -> tuple[float, bool]:
         env.close()
 
 
-@pytest.fixture(params=[1, 2], ids=["one process", "two"])
+@pytest.fixture(params=[0, 1, 2], ids=["this process", "one process", "two"])
 def score(request: pytest.FixtureRequest) -> Iterator[plans.Scorer]:
+    if not request.param:
+        with contextlib.closing(plans.PlanScorer("axtree")) as here:
+            yield here
+        return
     with plans.scorer("axtree", request.param) as held:
         yield held
 
@@ -83,10 +92,59 @@ def test_a_page_that_does_not_begin_is_told_and_tried_anew(
     asked: tuple[list[dict[str, Any]], list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     rows, answers = asked
-    with plans.scorer("axtree", 1) as score:
+    with contextlib.closing(plans.PlanScorer("axtree")) as score:
         with monkeypatch.context() as broken:
             broken.setattr("cuadata.episodes.miniwob.folder", lambda: tmp_path)
             score.start(rows[:2], answers[:2])
             with pytest.raises(DataError, match="did not begin"):
                 score(rows[:2], answers[:2])
         assert len(score(rows[:2], answers[:2])) == 2
+
+
+TRAINS = """
+import os, signal, sys
+from cuadata.playing import plans
+
+def main():
+    signal.signal(signal.SIGINT, lambda *_: None)  # as trainers do: the step ends first
+    rows = plans.task_rows("modal", range(4), "axtree")
+    with plans.scorer("axtree", 1) as score:
+        score.start(rows[:2], ["click(1)\\nclick(2)"] * 2)
+        print(*(pool._processes.copy().popitem()[0] for pool in score._pools), flush=True)
+        sys.stdin.readline()
+        print(len(score(rows, ["click(1)\\nclick(2)"] * 4)), flush=True)
+        sys.stdin.readline()
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="groups of processes are of POSIX")
+@pytest.mark.parametrize("end", ["at its end", "killed"])
+def test_ctrl_c_at_the_terminal_lets_the_pages_play_on(end: str, tmp_path: Path) -> None:
+    """It goes to every process of the group. And none is left behind, however the one that plays ends."""
+    (tmp_path / "trains.py").write_text(TRAINS)
+    words = [sys.executable, str(tmp_path / "trains.py")]
+    started = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert started.stdin is not None and started.stdout is not None
+    worker = int(started.stdout.readline())
+    os.killpg(started.pid, signal.SIGINT)
+    started.stdin.write("\n")
+    started.stdin.flush()
+    assert started.stdout.readline() == "4\n"
+    if end == "killed":
+        started.kill()
+    started.communicate("\n", timeout=60)
+    until = time.monotonic() + 30
+    while alive(worker):
+        assert time.monotonic() < until, "the process that plays is left behind"
+        time.sleep(0.1)
+
+
+def alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

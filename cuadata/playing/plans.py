@@ -12,6 +12,8 @@ import asyncio
 import contextlib
 import functools
 import os
+import signal
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -218,7 +220,10 @@ class PlanScorer(Scorer):
 
 
 class ManyScorers(Scorer):
-    """Plays plans in several processes, a browser each; a plan goes to the process that has the least to do."""
+    """Plays plans in processes of their own, a browser each; a plan goes to the process that has the least to do.
+
+    They are apart from the terminal: Ctrl-C reaches this process alone, which may end what it has begun and save.
+    """
 
     def __init__(self, format: str, workers: int, *, budget: int = 10, **options: Any) -> None:
         import multiprocessing
@@ -226,10 +231,10 @@ class ManyScorers(Scorer):
 
         super().__init__(format, budget)
         context = multiprocessing.get_context("spawn")
-        held = (format, {**options, "budget": budget})
+        held = (format, {"pages": 8 if workers == 1 else 4, **options, "budget": budget})
         self._pools = [ProcessPoolExecutor(1, context, _set_up, held) for _ in range(workers)]
-        for pool in self._pools:
-            pool.submit(_begin_mine, [])  # a process starts with its first call
+        for started in [pool.submit(_begin_mine, []) for pool in self._pools]:
+            started.result()  # a process starts with its first call
         self._worth: dict[Plan, Played] = {}
         self._begun: dict[Plan, int] = {}
         self._load = [0] * workers
@@ -272,7 +277,23 @@ _mine: PlanScorer | None = None
 
 def _set_up(format: str, options: dict[str, Any]) -> None:
     global _mine
-    _mine = PlanScorer(format, pages=4, **options)
+    _apart()
+    _mine = PlanScorer(format, **options)
+
+
+def _apart() -> None:
+    """Leave the terminal's group of processes, with the browsers that this one will start, and go when the parent goes."""
+    if not hasattr(os, "setpgid"):
+        return
+    os.setpgid(0, 0)
+    parent = os.getppid()
+
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os.killpg(0, signal.SIGTERM)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def _begin_mine(wanted: Sequence[Plan]) -> None:
@@ -291,10 +312,10 @@ def _close_mine() -> None:
 
 
 @contextlib.contextmanager
-def scorer(format: str, workers: int = 0, **options: Any) -> Iterator[PlanScorer | ManyScorers]:
+def scorer(format: str, workers: int = 0, **options: Any) -> Iterator[ManyScorers]:
     """A scorer of plans for the rows' own families; `workers` processes, 0: one for every two cores, at most 8."""
     count = workers or max(1, min(8, (os.cpu_count() or 2) // 2))
-    held = PlanScorer(format, **options) if count == 1 else ManyScorers(format, count, **options)
+    held = ManyScorers(format, count, **options)
     try:
         yield held
     finally:
