@@ -279,6 +279,16 @@ def test_a_guard_of_pictures_is_no_guard_of_a_text_model(models: dict[str, Path]
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("config", "words"), [("recovery", "`cuadata recover` records"), ("grounding", "`cuadata generate`")]
+)
+def test_a_config_that_is_missing_is_named_with_what_makes_it(config: str, words: str, tmp_path: Path) -> None:
+    from cuadata.learning import training_rows
+
+    with pytest.raises(DataError, match=f"no train split of config '{config}'; there are: none; {words}"):
+        training_rows.examples(tmp_path, config, "train")
+
+
 def test_a_loss_that_is_no_number_leaves_no_adapter(models: dict[str, Path], run: Path, tmp_path: Path) -> None:
     held = ["--base", models["qwen2"], "--data", run.parent / "rows.jsonl", "--no-bf16", "--steps", 4, "--lr", "1e30"]
     code, said = told("sft", *held, "--out", tmp_path / "out")
@@ -328,6 +338,16 @@ def test_rejection_writes_nothing_before_it_drew(words: list[str], sentence: str
     held = ["--base", models["qwen2"], "--rows", tasks(tmp_path / "rows.jsonl", {}), "--out", tmp_path / "out"]
     code, said = told("rejection", *held, *words)
     assert code == 2 and sentence in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_rounds_are_not_drawn_by_several_processes_into_one_folder(
+    models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    held = ["--base", models["qwen2"], "--rows", tasks(tmp_path / "rows.jsonl", {}), "--out", tmp_path / "out"]
+    code, said = told("rejection", *held)
+    assert code == 2 and "start it without a launcher" in said
     assert not (tmp_path / "out").exists()
 
 

@@ -180,6 +180,7 @@ def rejection(
     options = dict(locals())
     from transformers import set_seed
 
+    starting.one_process("rejection")
     source, form = training_rows.either(rows, data), training_rows.form(format)
     criterion = criterion or ("exact" if rows is not None else "point_in_box")
     if rows is not None:

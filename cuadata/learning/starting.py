@@ -145,6 +145,15 @@ def _compare(out: Path, held: Mapping[str, Any]) -> None:
         raise CallError(f"{out} was begun with {'; '.join(wrong)}; go on with the same, or give another --out")
 
 
+def one_process(trainer: str) -> None:
+    """CallError where a launcher has started several processes of a trainer that draws and trains in one."""
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise CallError(
+            f"{trainer} draws and trains in one process; start it without a launcher, or draw from several seeds at once "
+            "into folders of their own"
+        )
+
+
 def child(words: Sequence[str]) -> None:
     """Run a trainer of its own. Exit with its code where it failed; Ctrl-C is its to answer, with a checkpoint."""
     import signal

@@ -17,6 +17,13 @@ from cuadata.rows import CONFIGS, Chunk, Example
 from cuadata.speaking import prompts
 from cuadata.types import Size
 
+#: What makes the configs that a build does not find in every recording.
+_MAKES = {
+    "recovery": "; `cuadata recover` records attempts that fail and recover, and `cuadata build` takes several --source",
+    "grounding": "; `cuadata generate` makes it",
+    "pairs": "; `cuadata generate` makes it",
+}
+
 
 def form(name: str) -> Format:
     """The format of that name. CallError that lists the names there are."""
@@ -40,8 +47,9 @@ def examples(data: Path, config: str, split: str) -> list[Any]:
     files = sorted((data / config).glob(f"{split}-*.parquet"))
     if not files:
         there = sorted({f"{one.parent.name}/{one.name.split('-')[0]}" for one in data.glob("*/*-*.parquet")})
+        more = _MAKES.get(config, "")
         raise DataError(
-            f"no {split} split of config '{config}'; there are: {', '.join(there) or 'none'}", place=str(data)
+            f"no {split} split of config '{config}'; there are: {', '.join(there) or 'none'}{more}", place=str(data)
         )
     kind = CONFIGS[config]
     if not issubclass(kind, Example):
