@@ -17,3 +17,7 @@ class DataError(ValueError):
     def __init__(self, message: str, *, place: str = "") -> None:
         super().__init__(f"{place}: {message}" if place else message)
         self.place = place
+
+
+class DiskError(DataError):
+    """The disk takes no more: it is full, read-only, or the file may not be written. What was written before is whole."""

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from cuadata import browser, recording
 from cuadata.contracts import Policy
-from cuadata.errors import CallError
+from cuadata.errors import CallError, DiskError
 from cuadata.masking.guard import Guard
 from cuadata.recordings import recording_files
 from cuadata.types import Action, Element, Observation, Outcome, Point, Size, Step, Task
@@ -37,6 +37,7 @@ class Recorder:
         self.writer = writer
         self.guard = guard
         self.steps: list[Step] = []
+        self.failed: DiskError | None = None
         self._next: Observation | None = None
 
     def observe(self) -> Observation:
@@ -70,7 +71,11 @@ class Recorder:
         return step
 
     def _store(self, step: Step) -> None:
-        self.writer.add(step if self.guard is None else self.guard.step(step))
+        try:
+            self.writer.add(step if self.guard is None else self.guard.step(step))
+        except DiskError as error:
+            self.failed = error
+            raise
         self.steps.append(step)
 
     def moved(self) -> None:
@@ -82,20 +87,30 @@ class Recorder:
         return words if self.guard is None else self.guard.text(words)
 
     def close(self, outcome: Outcome) -> None:
-        """End the recording and close the page."""
+        """End the recording and close the page. DiskError where a step could not be stored: it is interrupted then."""
+        held = self.failed
         try:
-            if self.guard is None:
-                self.writer.close(outcome)
-            elif self.writer.open:
-                self.guard.close(self.writer, outcome)
+            self._end(outcome if held is None else recording_files.outcome_of(held))
+        except DiskError as error:
+            # Of a disk that is full the first thing is said; that steps on it show a secret is said before all.
+            held = error if held is None or "secret" in str(error) else held
         finally:
             self.page.close()
+        if held is not None:
+            raise held
+
+    def _end(self, outcome: Outcome) -> None:
+        if self.guard is None:
+            self.writer.close(outcome)
+        elif self.writer.open:
+            self.guard.close(self.writer, outcome)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close(recording_files.outcome_of(error))
+        if self.writer.open or not isinstance(error, DiskError):
+            self.close(recording_files.outcome_of(error))
 
 
 def start(

@@ -171,7 +171,10 @@ class Writer:
         except BaseException as error:
             self._forget()
             if isinstance(error, OSError):
-                raise recording_files.said(error, place, "the step cannot be stored") from error
+                would = (
+                    f"the {self._count} steps before it are whole; make room, or record into a folder on another disk"
+                )
+                raise recording_files.said(error, place, "the step cannot be stored", would) from error
             raise
         self._last = _Last(start, tuple(self._new), self._last_time)
         self._count, self._last_time = step.index + 1, step.time
@@ -361,6 +364,10 @@ class Writer:
     def _append(self, text: bytes) -> int:
         """Add a line and flush it; where it begins. Where that fails, what was written of it is cut off again."""
         start = self._end
+        with recording_files.naming(self.path / recording_files.STEPS):
+            return self._append_at(start, text)
+
+    def _append_at(self, start: int, text: bytes) -> int:
         if self._steps.seek(0, os.SEEK_END) != start:
             self._steps.truncate(start)  # left of a line that could neither be written nor cut off
         try:

@@ -30,10 +30,17 @@ def record(
         None, "--headed/--headless", help="show the browser; a person is shown it by default"
     ),
     profile: Path | None = typer.Option(None, help="a browser profile to run in; default a fresh one, without logins"),
+    time_limit: float | None = typer.Option(
+        None, help="seconds after which a script is ended, its steps kept; default none"
+    ),
     replay: Path | None = typer.Option(None, help="a recording to act again, on PAGE or where it began"),
     json: bool = typer.Option(False, "--json", help="print one summary object"),
 ) -> None:
-    """Record a person or a script acting on a real page; act a recording again."""
+    """Record a person or a script acting on a real page; act a recording again.
+
+    The exit code is 1 where a script fails, is ended or cannot be stored, and where a step of a replay does not hold. The
+    recording is kept all the same, with the steps before.
+    """
     from cuadata import recorder
     from cuadata.judging import observing
 
@@ -51,14 +58,18 @@ def record(
     options: dict[str, Any] = {"test": test} if test else {}
     if viewport:
         options["viewport"] = observing.size(viewport)
+    if time_limit is not None:
+        options["seconds"] = time_limit
     recorder.record(
         _page(page), folder, script=script, instruction=instruction, device_pixel_ratio=dpr,
         root=root, headed=bool(headed), **options,
     )  # fmt: skip
-    _sum_up(folder, json)
+    if _sum_up(folder, json) != "success":
+        raise typer.Exit(1)
 
 
-def _sum_up(folder: Path, json: bool) -> None:
+def _sum_up(folder: Path, json: bool) -> str:
+    """Say what a recording holds; how it ended."""
     from cuadata import recorder
 
     summary = recorder.summary(folder)
@@ -68,6 +79,7 @@ def _sum_up(folder: Path, json: bool) -> None:
     typer.echo(
         f"{summary['steps']} steps, {summary['failed']} failed, ended in {summary['ended']}{why}: {folder}", err=True
     )
+    return str(summary["ended"])
 
 
 def _person(

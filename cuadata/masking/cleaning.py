@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuadata import recording
+from cuadata.errors import DiskError
 from cuadata.masking.fields import Seen
 from cuadata.masking.secrets import Secrets, blackened
-from cuadata.types import Element, Observation, Step
+from cuadata.types import Element, Observation, Outcome, Step
 
 #: What stands for a number of this kind, by its usual length.
 LIKE = {"one_time_code": "000000", "card_number": "0" * 16}
@@ -47,6 +49,29 @@ class Cleaner:
         clean = self.secrets.element(element, kind)
         self._clean[id(element)] = (element, self.secrets.epoch, kind, clean)
         return clean
+
+    def close(
+        self, writer: recording.Writer, outcome: Outcome, *, instruction: str | None = None, notes: Sequence[str] = ()
+    ) -> None:
+        """End a recording; what nobody knew to be a secret when it was written is masked now.
+
+        DiskError where the disk does not take that: the recording has no outcome then, or still shows the secret.
+        """
+        told = list(notes)
+        shown: DiskError | None = None
+        try:
+            if count := self.mask_again(writer):
+                told.append(f"{count} steps showed a secret before it was known to be one; they were masked at the end")
+        except (DiskError, OSError) as error:
+            words = f"its steps show a secret that was typed later, and cannot be masked ({error}); delete this folder"
+            shown = DiskError(words, place=str(writer.path))
+            told.append(words)
+        clean = self.secrets.value(tuple(dict.fromkeys(told)))
+        try:
+            writer.close(self.secrets.value(outcome), instruction=instruction, notes=clean)
+        finally:
+            if shown is not None:
+                raise shown
 
     def mask_again(self, writer: recording.Writer) -> int:
         """Take secrets that were learned late out of what is on the disk; how many steps that changed.

@@ -118,10 +118,7 @@ class Guard:
 
     def close(self, writer: recording.Writer, outcome: Outcome) -> None:
         """End a recording; what nobody knew to be a secret when it was written is masked now."""
-        notes: tuple[str, ...] = ()
-        if count := self._cleaner.mask_again(writer):
-            notes = (f"{count} steps showed a secret before it was known to be one; they were masked at the end",)
-        writer.close(self.secrets.value(outcome), notes=notes)
+        self._cleaner.close(writer, outcome)
 
     def _seen(self, observation: Observation) -> Seen:
         """What is known of an observation; of one that was put together from others, by its elements."""

@@ -9,14 +9,16 @@ docs/recording_people.md says what is recorded and what is not.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from cuadata import browser, recorder, recording
-from cuadata.errors import CallError
+from cuadata.errors import CallError, DiskError
 from cuadata.people.person_session import Session
+from cuadata.recordings import recording_files
 from cuadata.types import Outcome, Size, Step, Task
 
 Ending = Literal["success", "failure", "discard"]
@@ -38,6 +40,11 @@ class Person:
     def over(self) -> bool:
         """Whether it has ended, or every page was closed by the person."""
         return self._session.over
+
+    @property
+    def failed(self) -> DiskError | None:
+        """Why nothing more can be written: the disk is full, or read-only. The recording ends as interrupted then."""
+        return self._session.failed
 
     @property
     def paused(self) -> bool:
@@ -79,7 +86,8 @@ class Person:
     def end(self, how: Ending, *, instruction: str = "", reason: str | None = None) -> None:
         """End the recording and close the page. CallError where nobody has said what was to be done.
 
-        After "discard" the recording says that it was discarded, and holds no step and no picture.
+        DiskError where the disk took no more: the recording is interrupted then, and holds the steps before. After
+        "discard" the recording says that it was discarded, and holds no step and no picture.
         """
         if instruction:
             self.instruct(instruction)
@@ -104,7 +112,10 @@ class Person:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._session.ended:
             return
-        if error is None or isinstance(error, KeyboardInterrupt):
+        if isinstance(error, DiskError):
+            with contextlib.suppress(DiskError):  # which is on its way already
+                self._close(recording_files.outcome_of(error))
+        elif error is None or isinstance(error, KeyboardInterrupt):
             self._close(Outcome(ended="interrupted", reason="closed before an outcome was said"))
         else:
             self._close(Outcome(ended="error", reason=type(error).__name__))

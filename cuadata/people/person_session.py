@@ -14,6 +14,7 @@ from cuadata import privacy, recording
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.browsing.tab import Tab
+from cuadata.errors import DiskError
 from cuadata.masking.fields import Seen, with_masks
 from cuadata.masking.secrets import Secrets
 from cuadata.people.browser_acts import BrowserActs
@@ -48,9 +49,9 @@ class Session:
         self.gestures = Gestures()
         self.paused = False
         self.ended = False
+        self.failed: DiskError | None = None  # why nothing more can be written
         self.thought: str | None = None
         self.notes: list[str] = []
-        self._writer = writer
         self._ears: dict[int, Ears] = {}
         self._acts = BrowserActs(self)
         self._current: dict[int, Seen] = {}
@@ -80,13 +81,13 @@ class Session:
     @property
     def over(self) -> bool:
         """Whether there is nothing left to hear."""
-        return self.ended or self.page.windows.held is None
+        return self.ended or self.failed is not None or self.page.windows.held is None
 
     async def close(self, outcome: Outcome) -> None:
         """Write what is left and end the recording."""
         if self.ended:
             return
-        if self._work is not None:
+        if self._work is not None and self.failed is None:
             with contextlib.suppress(Exception):
                 await self.settle(10.0)
         self.ended = True
@@ -94,18 +95,19 @@ class Session:
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
-        if outcome.ended == "discarded":
-            self._writer.drop_all()
-        elif count := await asyncio.to_thread(self.steps.mask_again):
-            self.notes.append(
-                f"{count} steps showed a secret before it was known to be one; they were masked at the end"
-            )
-        clean = self.secrets.value(outcome)
+        if self.failed is not None:
+            self.steps.drafts.clear()
+            outcome = Outcome(ended="interrupted", reason=str(self.failed)[:500])
         instruction = self.secrets.text(
             privacy.masked(self.instruction, ("password", "token", "api_key", "private_key"))
         )
-        notes = tuple(dict.fromkeys(self.secrets.value(tuple(self.notes))))
-        self._writer.close(clean, instruction=instruction or None, notes=notes)
+        try:
+            await asyncio.to_thread(self.steps.close, outcome, instruction or None, self.notes)
+        except DiskError as error:
+            # Of a disk that is full the first thing is said; that steps on it show a secret is said before all.
+            self.failed = error if self.failed is None or "secret" in str(error) else self.failed
+        if self.failed is not None:
+            raise self.failed
 
     async def pause(self, on: bool) -> None:
         """Capture nothing, or go on."""
@@ -180,7 +182,7 @@ class Session:
         if kind == "secret":
             self.secrets.learn(message["value"], message["of"])
             return
-        if self.paused or self.ended:
+        if self.paused or self.ended or self.failed is not None:
             return
         if kind == "changed":
             self._stale = True
@@ -254,7 +256,7 @@ class Session:
     # --- looking and writing ----------------------------------------------------------------------------------------
 
     async def _attend_always(self) -> None:
-        while not self.ended:
+        while not self.ended and self.failed is None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(0.2):
                     await self._wake.wait()
@@ -264,6 +266,8 @@ class Session:
                 if self._stale and not self.paused and not self.gestures.busy:
                     await self._look()
                 await self._write()
+            except DiskError:
+                return  # nothing more can be kept: whoever began the recording is told, and ends it
             except Exception as error:  # noqa: BLE001 - whatever a page does to a look, the recording goes on
                 words = f"a look failed: {type(error).__name__}: {error}"[:200]
                 self.notes += [] if words in self.notes else [words]
@@ -321,8 +325,14 @@ class Session:
                 await self._store(draft)
 
     async def _store(self, draft: Draft) -> None:
+        if self.failed is not None:
+            raise self.failed
         seen = self.steps.prepare(draft)
-        await asyncio.to_thread(self.steps.write, draft, seen)
+        try:
+            await asyncio.to_thread(self.steps.write, draft, seen)
+        except DiskError as error:
+            self.failed = error
+            raise
         if self.steps.drafts and self.steps.drafts[0] is draft:
             self.steps.drafts.pop(0)
 

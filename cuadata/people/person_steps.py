@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from cuadata.masking.fields import Seen
 from cuadata.masking.secrets import Secrets
 from cuadata.people.heard import Gesture
 from cuadata.people.person_moments import Moment, look_back, point_at, target_of
-from cuadata.types import Action, Effect, Element, Observation, Point, Size, Step
+from cuadata.types import Action, Effect, Element, Observation, Outcome, Point, Size, Step
 
 
 @dataclass(slots=True, eq=False)
@@ -116,9 +117,11 @@ class Steps:
             return replace(found, kind="local", state=(words,), reason=words)
         return found
 
-    def mask_again(self) -> int:
-        """Take secrets that were learned late out of the steps that are on the disk; how many steps that changed."""
-        return self._cleaner.mask_again(self.writer)
+    def close(self, outcome: Outcome, instruction: str | None, notes: Sequence[str]) -> None:
+        """End the recording; see `Cleaner.close`."""
+        if outcome.ended == "discarded":
+            self.writer.drop_all()
+        self._cleaner.close(self.writer, outcome, instruction=instruction, notes=notes)
 
     def _number(self, gesture: Gesture) -> int:
         """Which secret of its kind a field is for: 1 for the first."""

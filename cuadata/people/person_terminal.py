@@ -36,7 +36,10 @@ Say = Callable[[str], None]
 
 
 def attend(person: Person, folder: str, *, say: Say, lines: Iterable[str] | None = None) -> bool:
-    """Do what the terminal says until the recording has ended; whether an outcome was said."""
+    """Do what the terminal says until the recording has ended; whether an outcome was said.
+
+    DiskError, as soon as that is known, where nothing more can be written.
+    """
     say(CONSENT.format(folder=folder))
     typed: queue.Queue[str | None] = queue.Queue()
     threading.Thread(target=_read, args=(sys.stdin if lines is None else lines, typed), daemon=True).start()
@@ -46,6 +49,8 @@ def attend(person: Person, folder: str, *, say: Say, lines: Iterable[str] | None
             line = typed.get(timeout=0.2)
         except queue.Empty:
             line = ""
+        if person.failed is not None:
+            raise person.failed
         if line is None:
             silent = True  # nobody is at the terminal any more: the window decides
         elif line.strip() and command(person, line.strip(), say, folder):

@@ -9,6 +9,7 @@ lock           a `recording_lock.Holder`: only while a process records into it
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gzip
 import hashlib
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from cuadata.errors import DataError
+from cuadata.errors import DataError, DiskError
 from cuadata.schema import from_json, to_json
 from cuadata.types import Element, Image, Observation, Outcome, Size, Step, Task
 
@@ -76,6 +77,8 @@ def outcome_of(error: BaseException | None) -> Outcome:
     """How a recording ended that was left by an error, or with none before an outcome was known."""
     if error is None:
         return Outcome(ended="interrupted", reason="closed before an outcome was known")
+    if isinstance(error, DiskError):
+        return Outcome(ended="interrupted", reason=str(error)[:500])
     if isinstance(error, Exception):
         return Outcome(ended="error", reason=f"{type(error).__name__}: {error}"[:500])
     return Outcome(ended="interrupted", reason=type(error).__name__)
@@ -170,13 +173,15 @@ def write_whole(path: Path, data: bytes) -> None:
     """Write or replace a file so that it is there whole or not at all, also after a power cut."""
     half = path.with_name(f"{path.name}.{os.getpid()}.half")
     try:
-        with open(half, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(half, path)
+        with naming(path):
+            with open(half, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(half, path)
     except BaseException:
-        half.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # of a disk that is read-only now
+            half.unlink(missing_ok=True)
         raise
 
 
@@ -192,8 +197,8 @@ def sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-def said(error: OSError, place: str, what: str) -> DataError:
-    """An error of the disk in words, with the recording and the step."""
+def said(error: OSError, place: str, what: str, would: str = "") -> DiskError:
+    """An error of the disk in words, with the recording and the step, the file where it is known, and what would do."""
     words = {
         errno.ENOSPC: "the disk is full",
         errno.EDQUOT: "the quota is used up",
@@ -202,7 +207,19 @@ def said(error: OSError, place: str, what: str) -> DataError:
         errno.EACCES: "writing is not permitted",
         errno.EPERM: "writing is not permitted",
     }
-    return DataError(f"{what}: {words.get(error.errno or 0, error.strerror or str(error))}", place=place)
+    why = words.get(error.errno or 0, error.strerror or str(error))
+    file = f" ({error.filename})" if isinstance(error.filename, str | os.PathLike) else ""
+    return DiskError(f"{what}: {why}{file}{'; ' if would else ''}{would}", place=place)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An error of the disk names this file, which is what a reader of it knows."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def bytes_of(path: Path) -> bytes:

@@ -71,10 +71,11 @@ def take(folder: Path, *, take_over: bool = False) -> None:
 
 
 def release(folder: Path) -> None:
-    """Give the lock back, if it is this process's own."""
+    """Give the lock back, if it is this process's own. On a disk that is read-only by now it ends with the process."""
     held = holder(folder)
     if held == me():
-        (folder / NAME).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            (folder / NAME).unlink(missing_ok=True)
 
 
 def _may_take(held: Holder, folder: Path, take_over: bool) -> None:

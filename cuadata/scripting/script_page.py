@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from cuadata import recorder, text_files
-from cuadata.errors import CallError, DataError
+from cuadata.errors import CallError, DataError, DiskError
 from cuadata.recorder import Recorder
+from cuadata.scripting import time_limit
 from cuadata.scripting.script_player import act_on, bring_into_view, element_with
+from cuadata.scripting.time_limit import OutOfTime
 from cuadata.speaking import keys
 from cuadata.types import Action, BBox, Element, Outcome, Point, Task
 
@@ -240,8 +242,14 @@ def _checked(error: str | None) -> None:
         raise ScriptError(error)
 
 
-def run(script: Path, out: Path, *, address: str | Path | Task | None, instruction: str = "", **options: Any) -> Path:
-    """Record a Python script in the new folder OUT and return it; its `INSTRUCTION` and `URL` are used where none is given."""
+def run(
+    script: Path, out: Path, *, address: str | Path | Task | None, instruction: str = "", seconds: float | None = None,
+    **options: Any,
+) -> Path:  # fmt: skip
+    """Record a Python script in the new folder OUT and return it; its `INSTRUCTION` and `URL` are used where none is given.
+
+    A script that runs longer than `seconds` is interrupted: the steps before are kept.
+    """
     from playwright.async_api import Error
 
     if not script.is_file():
@@ -253,10 +261,13 @@ def run(script: Path, out: Path, *, address: str | Path | Task | None, instructi
         raise CallError(f"say what {script} does: --instruction, or INSTRUCTION = '...' in the script")
     with recorder.start(begin, out, instruction=wanted, source="script", **options) as session:
         try:
-            runpy.run_path(str(script), init_globals={"page": ScriptPage(session)}, run_name="__main__")
+            with time_limit.within(seconds):
+                runpy.run_path(str(script), init_globals={"page": ScriptPage(session)}, run_name="__main__")
         except (ScriptError, AssertionError, Error) as error:
             words = str(error).split("\n")[0] or type(error).__name__
             session.close(Outcome(ended="failure", success=False, reason=words))
+        except OutOfTime as error:
+            session.close(Outcome(ended="interrupted", reason=f"the script was ended: {error}"))
         except SystemExit as error:
             if error.code not in (None, 0):
                 session.close(
@@ -264,6 +275,8 @@ def run(script: Path, out: Path, *, address: str | Path | Task | None, instructi
                 )
             else:
                 session.close(Outcome(ended="success", success=True))
+        except DiskError:
+            raise  # not the script's doing: it is interrupted, with the steps before
         except Exception as error:
             words = session.told(f"{type(error).__name__}: {error}".split("\n")[0][:300])
             session.close(Outcome(ended="error", reason=words))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from cuadata import recorder
 from cuadata.errors import CallError
 from cuadata.recorder import Recorder
-from cuadata.scripting import script_steps
+from cuadata.scripting import script_steps, time_limit
 from cuadata.scripting.script_steps import Script, ScriptStep, Way
+from cuadata.scripting.time_limit import OutOfTime
 from cuadata.types import Action, BBox, Element, Observation, Outcome, Point, Task
 
 if TYPE_CHECKING:
@@ -22,12 +23,15 @@ SAME = 1.0
 
 
 def play(script: Path, out: Path, *, address: str | Path | Task | None, instruction: str = "", **options: Any) -> Path:
-    """Record a script in the new folder OUT and return it. `address` replaces the script's own start, or its server."""
+    """Record a script in the new folder OUT and return it. `address` replaces the script's own start, or its server.
+
+    `seconds`, among `options`: how long it may run before it is interrupted.
+    """
     if script.suffix == ".py":
         from cuadata.scripting.script_page import run
 
         return run(script, out, address=address, instruction=instruction, **options)
-    test, base = options.pop("test", None), None
+    test, base, seconds = options.pop("test", None), None, options.pop("seconds", None)
     if isinstance(address, str) and address.startswith("http"):
         base = address
     held = script_steps.read(script, base=base, test=test)
@@ -38,7 +42,12 @@ def play(script: Path, out: Path, *, address: str | Path | Task | None, instruct
         options["viewport"] = held.viewport
     wanted = instruction or held.title
     with recorder.start(begin, out, instruction=wanted, source="script", **options) as session:
-        session.close(_play(session, held))
+        try:
+            with time_limit.within(seconds):
+                outcome = _play(session, held)
+        except OutOfTime as error:
+            outcome = Outcome(ended="interrupted", reason=f"the script was ended: {error}")
+        session.close(outcome)
     return out
 
 
