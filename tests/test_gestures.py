@@ -169,6 +169,11 @@ def test_shortcuts_of_a_page_are_keys() -> None:
     assert person.told() == [("press", "j"), ("press", "?")]
 
 
+def test_a_commands_letter_is_the_same_with_shift() -> None:
+    command = {**PLAIN, "key": "K", "types": False, "modifiers": ["Control", "Shift"]}
+    assert Person().hears("key", **command).told() == [("press", "Control+Shift+k")]
+
+
 def test_what_was_composed_and_given_up_was_not_typed() -> None:
     for how, data in (("deleteCompositionText", None), ("insertCompositionText", None)):
         person = Person().key("a", place="i")

@@ -36,6 +36,8 @@ def test_key_name_vocabularies(cases: Path) -> None:
         ("browser", "Control++", ("Control", "+")),
         ("browser", "+", ("+",)),
         ("browser", "Shift+A", ("Shift", "A")),
+        ("browser", "Control+Shift+KeyK", ("Control", "Shift", "k")),
+        ("browser", "Control+Shift+K", ("Control", "Shift", "k")),
         ("browser", "A", ("a",)),
         ("browser", "é", ("é",)),
         ("browser", "Meta+Shift+Alt+ControlLeft+Digit1", ("Control", "Alt", "Shift", "Meta", "1")),

@@ -150,6 +150,14 @@ def test_selectors_of_the_devtools_recorder(text: str, way: Way) -> None:
     assert script_steps._way(text) == way
 
 
+def test_a_command_with_shift_is_written_as_everywhere(tmp_path: Path) -> None:
+    script = tmp_path / "keys.json"
+    steps = [{"type": "keyDown", "key": key} for key in ("Shift", "Control", "K")]
+    script.write_text(json.dumps({"steps": steps}))
+    (step,) = script_steps.read(script).steps
+    assert step.action is not None and step.action.keys == ("Control", "Shift", "k")
+
+
 def test_chords_are_one_press(tmp_path: Path) -> None:
     script = tmp_path / "keys.json"
     steps = [

@@ -135,6 +135,11 @@ globalThis.cuadata.measure ??= (() => {
   /** What a person entered into a field or ticked, as [value, checked]; null where the browser's own tree alone can tell. */
   const enteredIn = (e, tag) => {
     if (tag === "input" && /^(checkbox|radio)$/.test(e.type)) return [null, e.indeterminate ? "mixed" : `${e.checked}`];
+    if (tag === "input" && e.type === "range") return [e.value, null];
+    if ($.attribute(e, "role") === "slider") {
+      const now = Number.parseFloat($.attribute(e, "aria-valuenow"));
+      return Number.isFinite(now) ? [`${now}`, null] : null;
+    }
     if (tag === "textarea" || (tag === "input" && /^(text|search|email|tel|url|number)$/.test(e.type))) return [e.value.slice(0, 2000), null];
     return null;
   };
@@ -158,7 +163,7 @@ globalThis.cuadata.measure ??= (() => {
       receives: work.style?.pointerEvents !== "none", contrast: work.contrast ?? null,
       coveredBy: stopper ? selector(stopper) : null, unsure: up?.unsure || work.doubt || null,
       control: control ? serial(control) : null, dialog: around.dialog, scroller: around.scroller,
-      frame: seen && (tag === "iframe" || tag === "frame") ? frameBox(e, up, work) : null,
+      frame: seen && /^(iframe|frame|object|embed)$/.test(tag) ? frameBox(e, up, work) : null,
     };
   };
   let surroundings = new Map();

@@ -325,7 +325,7 @@ globalThis.cuadata.quiet ??= (() => {
     const chain = [];
     const e = cuadata.paint.deepest(x, y);
     for (let k = e; k; k = flatParent(k)) if (serials.has(k)) chain.push(serial(k));
-    return JSON.stringify({ chain, frame: e && /^i?frame$/.test($.name(e)) ? serial(e) : null });
+    return JSON.stringify({ chain, frame: e && /^(i?frame|object|embed)$/.test($.name(e)) ? serial(e) : null });
   };
 
   // --- acting on an element ------------------------------------------------------------------------------------------------

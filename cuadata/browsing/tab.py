@@ -23,7 +23,7 @@ from cuadata.types import Element, Image, Point, Size
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-FRAMES = frozenset({"iframe", "frame"})
+FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

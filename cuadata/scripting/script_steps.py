@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -124,7 +124,14 @@ def _key(step: Mapping[str, Any], kind: str, pressed: list[str], place: str) -> 
         if key in pressed:
             pressed.remove(key)
     elif kind == "keyDown":
-        yield ScriptStep(action=Action(type="press", keys=(*pressed, key)), place=place)
+        yield ScriptStep(action=Action(type="press", keys=_chord(pressed, key)), place=place)
+
+
+def _chord(pressed: Sequence[str], key: str) -> tuple[str, ...]:
+    """The keys of a press; a command's letter is the same with Shift and without."""
+    if set(pressed) & {"Control", "Alt", "Meta"} and keys.is_key(key):
+        return keys.read((*pressed, key), "browser")
+    return (*pressed, key)
 
 
 def _devtools_step(step: Mapping[str, Any], place: str, base: str | None) -> ScriptStep:

@@ -2,7 +2,7 @@
 
 The spelling inside the project is the `key` value of UI Events (W3C, "UI Events KeyboardEvent key Values"), which
 Playwright takes as well: modifiers first, in the order Control, Alt, Shift, Meta; a letter in lower case unless Shift is
-named; left and right keys are one key.
+named, and in a browser's commands (Control, Alt, Meta) even then; left and right keys are one key.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from cuadata.speaking import key_names
 
 Vocabulary = Literal["browser", "xdotool", "pyautogui", "openai"]
 MODIFIERS: Final = ("Control", "Alt", "Shift", "Meta")
+_COMMANDS: Final = frozenset(("Control", "Alt", "Meta"))
 
 
 class UnknownKey(ValueError):
@@ -34,6 +35,9 @@ def read(keys: str | Sequence[str], vocabulary: Vocabulary) -> tuple[str, ...]:
         if key is None:
             raise UnknownKey(f"'{name[:40]}' is no key of the vocabulary '{vocabulary}'")
         found.append(key)
+    if vocabulary == "browser" and _COMMANDS.intersection(found):
+        # A command's letter: a browser says K of it where Shift is held, and KeyK means the same.
+        found = [key.lower() if len(key) == 1 and key.isascii() else key for key in found]
     return _ordered(found)
 
 
