@@ -22,6 +22,8 @@ _LINE: Final = re.compile(
     r"^[^\S\n]*(?:\**Actions?\**[^\S\n]*:\**[^\S\n]*)?`?(?=[A-Za-z_][\w.]*\()", re.MULTILINE | re.IGNORECASE
 )
 _NAME: Final = re.compile(r"((?:[A-Za-z_]\w*\.)?[A-Za-z_]\w*)\(")
+#: Arguments of UI-TARS's grammar, whose numbers count in a frame of their own: another tongue, not a call without wrapping.
+_FOREIGN: Final = re.compile(r"\b(?:start|end)_(?:box|point)\s*=|<point>|<\|?box")
 #: What may stand between calls and behind the last one: ends of statements, comments, the end of a code block.
 _BETWEEN: Final = re.compile(r"(?:[\s;`]|\.(?=\s|$)|#[^\n]*)*")
 #: Lines that are tried: an answer with more such lines that lead nowhere is no answer.
@@ -51,9 +53,10 @@ def _to_the_end(text: str, place: int) -> list[str]:
     found = []
     while name := _NAME.match(text, place):
         end = parsing.closing(text, name.end())
-        if end >= len(text) or not is_word(name[1]):
+        piece = text[place : end + 1]
+        if end >= len(text) or not is_word(name[1]) or _FOREIGN.search(piece):
             return []
-        found.append(text[place : end + 1])
+        found.append(piece)
         between = _BETWEEN.match(text, end + 1)
         place = between.end() if between is not None else end + 1
     return found if place >= len(text) else []
