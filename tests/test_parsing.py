@@ -112,6 +112,10 @@ def test_case_coordinate_answers(cases: Path) -> None:
         ('{"center_x": 12, "center_y": 13}', (12, 13)),
         ('{"cx": 12, "cy": 13, "w": 4, "h": 4}', (12, 13)),
         ('{"left": 600, "top": 300}', None),
+        ("I could click(10, 20), but no.\n(683,324)", (683, 324)),
+        ('The note is {"x": 1, "y": 2}.\n\n**[683, 324]**\n', (683, 324)),
+        ("It stands in <point>1 2</point>:\n```\n(683, 324)\n```", (683, 324)),
+        ('{"point":\n[683, 324]\n}', (683, 324)),
         ("<think>it is (1, 2)", None),
         ("(512, 38", None),
         ("At 50%, 20%", None),
@@ -128,6 +132,10 @@ def test_points_in_every_notation(text: str, point: tuple[float, float] | None) 
         assert failure.value.kind == "no_action"
     else:
         assert pointing.center(pointing.answer(text)) == point
+
+
+def test_points_on_lines_of_their_own_are_several() -> None:
+    assert pointing.numbers("(1,1)\n(2,2)\n(3,9)") == [(1, 1), (2, 2), (3, 9)]
 
 
 @pytest.mark.parametrize("name", ["qwen25vl", "uitars15", "gta1"])

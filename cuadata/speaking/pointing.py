@@ -167,8 +167,17 @@ def other_act(text: str) -> str | None:
 def _in_any_notation(text: str) -> tuple[list[Numbers], bool]:
     for notation in (_json, _calls_or_tags, _brackets, _corners, _named, _labelled, _bare):
         if held := notation(text):
+            if notation in (_json, _calls_or_tags) and (settled := _last_line(text)):
+                return _brackets(settled), True
             return held, notation in _RUNNING or (notation is _calls_or_tags and not _calls(text))
     return [], False
+
+
+def _last_line(text: str) -> str:
+    """The last of several lines where it is a place by itself: what stands above it, calls and JSON too, led up to it."""
+    before, _, line = text.rstrip("\n \t`*.").rpartition("\n")
+    line = line.strip(" \t`*.")
+    return line if before and _WHOLE.fullmatch(line) else ""
 
 
 def _json(text: str) -> list[Numbers]:
