@@ -281,3 +281,26 @@ def test_flat_groups_are_drawn_again() -> None:
     )  # fmt: skip
     again.restore(json.loads(json.dumps(groups.state())))
     assert [g.row["id"] for g in again.draw(pool[:4], 4)] == [g.row["id"] for g in groups.draw(pool[:4], 4)]
+
+
+def test_a_task_is_found_by_its_prompt_however_its_messages_are_written() -> None:
+    """A table of messages gives each the keys of all, in one order."""
+    from collections import defaultdict
+    from types import SimpleNamespace
+
+    from datasets import Dataset
+
+    from cuadata.learning.rollouts import rollout
+
+    prompts: list[Any] = [
+        [{"role": "user", "content": "a"}],
+        [{"content": "b", "role": "user"}],
+        [{"role": "user", "content": "c", "name": "x"}],
+    ]
+    tasks = [{"id": number, "prompt": prompt} for number, prompt in enumerate(prompts)]
+    asked: list[Any] = []
+    groups: Any = SimpleNamespace(draw=lambda rows, size: asked.extend(rows) or [], metrics=lambda drawn: {})
+    table = Dataset.from_list([{"prompt": prompt} for prompt in prompts])
+    trainer = SimpleNamespace(_metrics={"train": defaultdict(list)})
+    rollout(groups, tasks, 1)(list(table["prompt"]), trainer)
+    assert [row["id"] for row in asked] == [0, 1, 2]

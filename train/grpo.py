@@ -14,7 +14,6 @@ Left out: trust regions beyond clipping, value models, several GPUs for one mode
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +54,6 @@ def train_text(
     from datasets import Dataset
     from trl import GRPOTrainer
 
-    by_prompt = {json.dumps(row["prompt"]): row for row in rows}
     draw: Callable[..., Any]
     trainer = GRPOTrainer(
         model=loaded.model,
@@ -74,7 +72,7 @@ def train_text(
         sampler, loaded.tokenizer, scorer, weights=terms, pool=rows, new_tokens=arguments.max_completion_length,
         temperature=arguments.temperature, rounds=rounds, seed=arguments.seed,
     )  # fmt: skip
-    draw = rollout(groups, by_prompt, arguments.num_generations)
+    draw = rollout(groups, rows, arguments.num_generations)
     keep = callbacks.Keep("groups", groups.state, groups.restore, checkpoint)
     trainer.add_callback(callbacks.attached(*watchers, keep))
     trainer.train(resume_from_checkpoint=checkpoint)

@@ -192,11 +192,12 @@ class Groups:
         self.tally.seconds[part] = self.tally.seconds.get(part, 0.0) + seconds
 
 
-def rollout(groups: Groups, by_prompt: Mapping[str, Mapping[str, Any]], size: int) -> Callable[..., Any]:
+def rollout(groups: Groups, tasks: Sequence[Mapping[str, Any]], size: int) -> Callable[..., Any]:
     """TRL's `rollout_func`: groups with spread, their tokens and log-probabilities, and the rewards already paid."""
+    by_prompt = {_words(row["prompt"]): row for row in tasks}
 
     def draw(prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
-        rows = [by_prompt[json.dumps(prompts[start])] for start in range(0, len(prompts), size)]
+        rows = [by_prompt[_words(prompts[start])] for start in range(0, len(prompts), size)]
         drawn = groups.draw(rows, size)
         flat = [(group, place) for group in drawn for place in range(size)]
         for name, value in groups.metrics(drawn).items():
@@ -209,6 +210,17 @@ def rollout(groups: Groups, by_prompt: Mapping[str, Mapping[str, Any]], size: in
         }
 
     return draw
+
+
+def _words(prompt: Any) -> str:
+    """What tells prompts apart, whichever keys a table of messages has put in order or filled with None."""
+
+    def held(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: held(part) for key, part in value.items() if part is not None}
+        return [held(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+    return json.dumps(held(prompt), sort_keys=True)
 
 
 def paid(completions: Sequence[Any], paid: Sequence[float], **_: Any) -> list[float]:
