@@ -201,6 +201,23 @@ def test_a_half_checkpoint_is_not_gone_on_from(broken: str, models: dict[str, Pa
     assert code == 1 and "none of its checkpoints is whole" in said
 
 
+@pytest.mark.parametrize("broken", ["", '{"passes": ['])
+def test_a_checkpoint_without_the_state_of_its_groups_is_not_gone_on_from(
+    broken: str, run: Path, tmp_path: Path
+) -> None:
+    """It is written last: a process that was killed between leaves all else."""
+    from cuadata.learning import starting
+
+    out = shutil.copytree(run, tmp_path / "run")
+    shutil.copytree(out / "checkpoint-2", out / "checkpoint-3")
+    (out / "checkpoint-2" / "groups_0.json").write_text("{}")
+    if broken:
+        (out / "checkpoint-3" / "groups_0.json").write_text(broken)
+    gone_on = starting.begin(out, resume=True, force=False, keeps="groups")
+    assert gone_on == str(out / "checkpoint-2")
+    assert room("grpo").settings("grpo", out).save_total_limit == 2, "the one before is still there"
+
+
 def test_the_folder_of_a_run_holds_nothing_else(models: dict[str, Path], run: Path, tmp_path: Path) -> None:
     words = ["--base", models["qwen2"], "--data", run.parent / "rows.jsonl", "--no-bf16", "--steps", 2]
     (tmp_path / "set").mkdir()

@@ -112,7 +112,7 @@ def settings(algorithm: str, out: Path, **options: Any) -> Any:
     cuda = training.cuda()
     held: dict[str, Any] = dict(
         output_dir=str(out), report_to="none", use_cpu=not cuda, dataloader_pin_memory=cuda, logging_steps=1,
-        save_strategy="steps", save_total_limit=1, remove_unused_columns=False, **options,
+        save_strategy="steps", save_total_limit=2, remove_unused_columns=False, **options,
     )  # fmt: skip
     known = kinds[algorithm].__dataclass_fields__
     return kinds[algorithm](**{name: value for name, value in held.items() if name in known})
@@ -186,7 +186,8 @@ def grpo(
         lr_scheduler_type="constant_with_warmup", warmup_steps=5, seed=seed, save_steps=save_steps,
         gradient_checkpointing=checkpointing, reward_weights=list(share.values()),
     )  # fmt: skip
-    checkpoint = starting.begin(out, resume=resume, force=force, reads=[source, base, adapter])
+    keeps = "groups" if data is None and algorithm == "grpo" else "choice"
+    checkpoint = starting.begin(out, resume=resume, force=force, reads=[source, base, adapter], keeps=keeps)
     stop, guard = callbacks.Interrupt(), callbacks.Band(out, max_kl=max_kl, max_loss=max_loss)
     set_seed(seed)
     loaded = training.load(base, adapter=adapter or None, dtype=dtype, max_pixels=max_pixels)

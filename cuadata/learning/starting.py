@@ -29,8 +29,12 @@ _FREE = {
 }
 
 
-def begin(out: Path, *, resume: bool, force: bool, reads: Iterable[Path | str | None] = ()) -> str | None:
+def begin(
+    out: Path, *, resume: bool, force: bool, reads: Iterable[Path | str | None] = (), keeps: str = ""
+) -> str | None:
     """Where to go on from: the last whole checkpoint in `out` with `resume`, else None. Nothing is written.
+
+    `keeps` is what `callbacks.Keep` adds to a checkpoint, behind all else, so that one without it is not whole.
 
     CallError where `out` is no folder of a run, may not be written, or holds a run and neither going on nor replacing it
     was asked for; DataError where none of its checkpoints is whole.
@@ -39,7 +43,7 @@ def begin(out: Path, *, resume: bool, force: bool, reads: Iterable[Path | str | 
         folders.refuse_files(out, force=True, reads=[one for one in reads if one])
     found = sorted(out.glob("checkpoint-*"), key=lambda one: int(one.name.rpartition("-")[2] or 0))
     if resume:
-        return _last(found)
+        return _last(found, keeps)
     names = {one.name for one in out.iterdir()} if out.is_dir() else set()
     if not main_process() or names <= _LEFT:
         return None
@@ -50,9 +54,9 @@ def begin(out: Path, *, resume: bool, force: bool, reads: Iterable[Path | str | 
     return None
 
 
-def _last(found: list[Path]) -> str | None:
+def _last(found: list[Path], keeps: str) -> str | None:
     """The last checkpoint that is whole; a disk that is full and a killed process leave half ones."""
-    whole = [one for one in found if _whole(one)]
+    whole = [one for one in found if _whole(one, keeps)]
     for one in found[len(whole) and found.index(whole[-1]) + 1 :]:
         typer.echo(f"{one} is not whole and is left out", err=True)
     if found and not whole:
@@ -60,10 +64,11 @@ def _last(found: list[Path]) -> str | None:
     return str(whole[-1]) if whole else None
 
 
-def _whole(checkpoint: Path) -> bool:
+def _whole(checkpoint: Path, keeps: str) -> bool:
     """Whether a checkpoint can be gone on from: weights that are numbers, its optimiser, the state that is written last."""
     try:
-        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+        for name in ("trainer_state.json", *([f"{keeps}_0.json"] if keeps else [])):
+            json.loads((checkpoint / name).read_text(encoding="utf-8"))
         adapters.finite(checkpoint)
     except (OSError, ValueError):
         return False
