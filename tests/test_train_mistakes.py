@@ -164,8 +164,8 @@ def test_all_that_a_run_read_is_what_it_is_gone_on_with(tmp_path: Path, monkeypa
     files |= {"adapter/adapter_model.safetensors": "another --adapter"}
     for name in files:
         file(name, "first")
-    options = {"replay": tmp_path / "replay", "adapter": str(tmp_path / "adapter"), "rank": 4}
-    again = {"options": options, "data": rows, "base": "b"}
+    options: dict[str, Any] = {"replay": tmp_path / "replay", "adapter": str(tmp_path / "adapter"), "rank": 4}
+    again: dict[str, Any] = {"options": options, "data": rows, "base": "b"}
     starting.same(tmp_path / "out", None, **again)
     starting.same(tmp_path / "out", "checkpoint-1", **again)
     for name, words in files.items():

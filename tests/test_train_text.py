@@ -299,7 +299,7 @@ def test_a_task_is_found_by_its_prompt_however_its_messages_are_written() -> Non
     ]
     tasks = [{"id": number, "prompt": prompt} for number, prompt in enumerate(prompts)]
     asked: list[Any] = []
-    groups: Any = SimpleNamespace(draw=lambda rows, size: asked.extend(rows) or [], metrics=lambda drawn: {})
+    groups: Any = SimpleNamespace(draw=lambda rows, size: asked.__iadd__(rows)[:0], metrics=lambda drawn: {})
     table = Dataset.from_list([{"prompt": prompt} for prompt in prompts])
     trainer = SimpleNamespace(_metrics={"train": defaultdict(list)})
     rollout(groups, tasks, 1)(list(table["prompt"]), trainer)

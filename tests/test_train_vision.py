@@ -266,7 +266,11 @@ def generated(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("generated")
     kind = rows.CONFIGS["grounding"]
     held: list[Any] = training_rows.examples(data, "grounding", "train")
-    none = {"id": "t/9", "action": Action(type="infeasible", text="there is no such box"), "target": None}
+    none: dict[str, Any] = {
+        "id": "t/9",
+        "action": Action(type="infeasible", text="there is no such box"),
+        "target": None,
+    }
     held.insert(1, replace(held[0], **none))
     table = pa.Table.from_pylist([schema.to_row(row) for row in held], schema=schema.arrow_schema(kind))
     (out / "grounding").mkdir()
