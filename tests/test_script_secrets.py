@@ -192,6 +192,33 @@ def test_what_was_to_be_typed_into_a_field_that_is_not_there_is_not_stored(tmp_p
     assert held.steps[0].error == "target_missing: nothing is found by #gone"
 
 
+SITE = """<!doctype html><meta charset=utf-8><title>x</title><form id=f action=page.html><input id=pw name=pw type=password></form>
+<button id=b>Go</button><iframe src=inner.html id=fr></iframe><iframe src=inner.html id=closed sandbox=allow-scripts></iframe>
+<a id=new href=inner.html target=_blank>open</a><script>document.body.append(location.search)</script>"""
+INNER = """<!doctype html><input id=pw type=password><p id=o></p><script>
+pw.addEventListener('input', () => { o.textContent = document.title = pw.value })</script>"""
+
+
+def test_secrets_in_frames_in_new_pages_and_sent_at_once(tmp_path: Path) -> None:
+    """A form that is filled and sent in one call shows what it held in the next address."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "page.html").write_text(SITE)
+    (site / "inner.html").write_text(INNER)
+    secrets = ("Quibble&Zest-91", "Harrow&Gloam-82", "Spindle&Wren-73", "Mistle&Thrum-64")
+    code = (
+        f"one, two, three, four = {secrets!r}\npage.click('#b')\n"
+        "page.evaluate('s => { pw.value = s; f.submit() }', one)\npage.wait_for_timeout(500)\npage.click('#b')\n"
+        "page.frame_locator('#fr').locator('#pw').fill(two)\npage.frame_locator('#closed').locator('#pw').fill(three)\n"
+        "page.click('#new')\npage.wait_for_timeout(300)\npage.fill('#pw', four)\npage.click('#pw')\n"
+    )
+    held = play(site / "page.html", code, tmp_path)
+    assert held.outcome.success is True, held.outcome.reason
+    data = check(tmp_path, *secrets)
+    assert b"?pw=masked-password-1" in data
+    assert [s.action.text for s in held.steps if s.action.type == "type"] == [f"masked-password-{n}" for n in (1, 2, 3)]
+
+
 def test_words_of_a_script_that_fails_are_masked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script, page = tmp_path / "script.py", tmp_path / "page.html"
     page.write_text(LOGIN)
