@@ -46,9 +46,10 @@ def window() -> str:
 
 def offset(session: person.Person) -> tuple[int, int]:
     """Where the page's corner lies on the screen, px: a pointer is put somewhere and the page says where it sees it."""
-    hand("mousemove", 300, 300)
-    hand("mousemove", 320, 330)
-    page_cases.wait_until(lambda: session.page.evaluate("window.at || null") is not None)
+    for place in ((300, 300), (320, 330)):  # one after the other: the page may be asked while the first is under way
+        session.page.evaluate("window.at = null")
+        hand("mousemove", *place)
+        page_cases.wait_until(lambda: session.page.evaluate("window.at || null") is not None)
     x, y = session.page.evaluate("window.at")
     return round(320 - x), round(330 - y)
 
