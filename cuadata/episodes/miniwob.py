@@ -69,6 +69,9 @@ LISTEN = """(() => {
 })()"""
 #: What makes a browser tell roles and names to the page, and lets itself be spoken to directly.
 ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo", wire.ARGUMENT)
+#: Of a browser whose pages are pictured in turn: a picture waits for a frame, and frames come as they are wanted, not 60 a
+#: second. Many pages at once wait together; to them this would only cost processor time.
+UNPACED = ("--disable-frame-rate-limit", "--disable-gpu-vsync")
 
 
 def name_of(task: Task) -> str:
@@ -145,7 +148,7 @@ class MiniWobStage:
         self._server = Server(folder())
         port = self._server.port
         address = f"{self._server.address}/{place}"
-        browser = await (self._given() if self._given else _browser())
+        browser = await (self._given() if self._given else _browser(*(UNPACED if self.screenshot else ())))
         self._page = await engine.engine()[1].page(
             "about:blank",
             viewport=viewport_of(name),
@@ -327,10 +330,10 @@ class MiniWobStage:
         return image.from_bytes(base64.b64decode(told["data"]), phash=False)
 
 
-async def _browser() -> Browser:
+async def _browser(*more: str) -> Browser:
     found = browser_find.find(headed=False)
     # With scroll bars, as the package's own environment has them: lines of text break where it breaks them.
-    return await engine.engine()[1].browser(found, headed=False, arguments=ARGUMENTS, scroll_bars=True)
+    return await engine.engine()[1].browser(found, headed=False, arguments=(*ARGUMENTS, *more), scroll_bars=True)
 
 
 def _element(row: list[Any], focused: int | None) -> Element:
