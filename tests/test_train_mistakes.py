@@ -265,6 +265,7 @@ def test_text_parts_are_text_to_a_text_model(models: dict[str, Path], tmp_path: 
     row = {**ROW, "prompt": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
     sft(models["qwen2"], tmp_path / "rows.jsonl", tmp_path / "out", steps=1)
+    assert (tmp_path / "out/adapter_model.safetensors").is_file()
 
 
 @pytest.mark.parametrize(

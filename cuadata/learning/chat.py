@@ -15,8 +15,6 @@ from cuadata.types import Size
 IGNORED = -100
 #: Roles in whose turns a template renders pictures; TRL fills them from the `images` column in these only.
 PICTURE_ROLES: tuple[str, ...] = ("user",)
-
-
 #: Who may speak in a turn.
 ROLES: tuple[str, ...] = ("system", "user", "assistant", "tool")
 
@@ -51,10 +49,13 @@ def is_message(message: object) -> bool:
 
 
 def _writable(text: object) -> bool:
+    if not isinstance(text, str):
+        return False
     try:
-        return isinstance(text, str) and bool(text.encode()) or text == ""
+        text.encode()
     except UnicodeEncodeError:  # half a surrogate pair
         return False
+    return True
 
 
 def text(message: Message) -> str:
