@@ -73,6 +73,8 @@ class Recorder:
     def _store(self, step: Step) -> None:
         try:
             self.writer.add(step if self.guard is None else self.guard.step(step))
+            if self.guard is not None:
+                self.guard.stored(self.writer, step)
         except DiskError as error:
             self.failed = error
             raise

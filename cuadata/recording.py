@@ -117,7 +117,7 @@ class _Last:
     """What was added last, so that it can be taken back."""
 
     start: int  # where its line begins, bytes
-    blobs: tuple[Path, ...]  # those that it was the first to need
+    blobs: tuple[Path, ...] | None  # those that it was the first to need; None: not known any more
     time_before: float | None
 
 
@@ -191,7 +191,9 @@ class Writer:
         self._steps.truncate(last.start)
         self._end = last.start
         os.fsync(self._steps.fileno())
-        for path in last.blobs:
+        if last.blobs is None:
+            self._sweep()
+        for path in last.blobs or ():
             path.unlink(missing_ok=True)
         self._stored = {name: held for name, held in self._stored.items() if self._has(held)}
         self._packed = None
@@ -250,7 +252,8 @@ class Writer:
         before[0].close()
         fresh.replace(self.path / recording_files.STEPS)
         recording_files.sync_folder(self.path)
-        self._last = None  # what it was the first to need may be others' now
+        if self._last is not None:
+            self._last = replace(self._last, blobs=None)  # what it was the first to need may be others' now
         self._sweep()
 
     def _sweep(self) -> None:

@@ -149,6 +149,24 @@ def test_a_step_can_be_taken_back_with_its_pictures(tmp_path: Path) -> None:
     assert [s.action for s in recording.read(tmp_path / "r").steps] == [s.action for s in steps[:3]]
 
 
+def test_a_step_can_be_taken_back_after_all_steps_were_stored_again(tmp_path: Path) -> None:
+    steps = checkout().steps
+    with recording.create(tmp_path / "r", id="r", instruction="x", source="person") as writer:
+        writer.add(steps[0])
+        writer.add(steps[1])
+        changed = lambda record: replace(record, thought="new") if isinstance(record, Step) else record
+        assert writer.rewrite(changed) == 2
+        writer.drop_last()
+        writer.add(steps[1])
+        writer.close(Outcome(ended="success"))
+    held = recording.read(tmp_path / "r").steps
+    assert [s.thought for s in held] == ["new", steps[1].thought]
+    with recording.create(tmp_path / "one", id="r", instruction="x", source="person") as writer:
+        writer.add(steps[0])
+        writer.close(Outcome(ended="success"))
+    assert len(list((tmp_path / "r" / "blobs").iterdir())) >= len(list((tmp_path / "one" / "blobs").iterdir()))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 
 import page_cases
 import pytest
-from test_person_secrets import HOSTILE, PASSWORD, check_pictures, forms, written
+from test_person_secrets import HINT, HOSTILE, PASSWORD, check_pictures, forms, written
 from typer.testing import CliRunner
 
 from cuadata import image, recorder, recording, registry, replay
@@ -259,3 +259,19 @@ def test_a_task_of_ours_keeps_what_its_seed_made_up(tmp_path: Path) -> None:
     held = recording.read(recorder.record(task, tmp_path / "out", policy=registry.policies["oracle"]()))
     assert [s.action.text for s in held.steps if s.action.type == "type"] == [PASSWORD]
     assert held.instruction == task.instruction
+
+
+@pytest.mark.parametrize("way", ["page.fill('#p', S)", "page.click('#p')\nfor key in S:\n    page.keyboard.press(key)"])
+def test_a_recorder_that_is_killed_leaves_nothing_of_what_a_page_showed_before_it_was_typed(
+    tmp_path: Path, way: str
+) -> None:
+    """The recording is copied after each of the steps: what a kill would leave."""
+    code = (
+        f"import shutil\nS = 'swordfish-77'\npage.click('#ok')\nshutil.copytree({str(tmp_path / 'out')!r}, "
+        f"{str(tmp_path / 'unknown')!r})\n{way}\npage.mouse.click(300, 300)\nshutil.copytree({str(tmp_path / 'out')!r}, "
+        f"{str(tmp_path / 'killed')!r})\n"
+    )
+    held = play(HINT, code, tmp_path)
+    assert b"swordfish" in written(tmp_path / "unknown"), "nobody knows yet that it is one"
+    assert b"swordfish" not in written(tmp_path / "killed") + written(tmp_path / "out")
+    assert any("before it was known" in note for note in held.notes)

@@ -23,6 +23,8 @@ class Cleaner:
     secrets: Secrets
     _clean: dict[int, tuple[Element, int, str | None, Element]] = field(default_factory=dict)
     _observed: list[tuple[Seen, int, Observation]] = field(default_factory=list)
+    _entered: bool = False
+    _again_masked: int = 0
 
     def observation(self, seen: Seen) -> Observation:
         """An observation as it may be stored."""
@@ -60,12 +62,15 @@ class Cleaner:
         told = list(notes)
         shown: DiskError | None = None
         try:
-            if count := self.mask_again(writer):
-                told.append(f"{count} steps showed a secret before it was known to be one; they were masked at the end")
+            self.mask_again(writer)
         except (DiskError, OSError) as error:
             words = f"its steps show a secret that was typed later, and cannot be masked ({error}); delete this folder"
             shown = DiskError(words, place=str(writer.path))
             told.append(words)
+        if self._again_masked:
+            told.append(
+                f"{self._again_masked} steps showed a secret before it was known to be one; they were masked then"
+            )
         clean = self.secrets.value(tuple(dict.fromkeys(told)))
         try:
             writer.close(self.secrets.value(outcome), instruction=instruction, notes=clean)
@@ -73,14 +78,24 @@ class Cleaner:
             if shown is not None:
                 raise shown
 
-    def mask_again(self, writer: recording.Writer) -> int:
-        """Take secrets that were learned late out of what is on the disk; how many steps that changed.
+    def stored(self, writer: recording.Writer, *, entered: bool, whole: bool = True) -> None:
+        """Call it when a step is on the disk: what shows a secret that was just entered is masked at once.
+
+        A recorder that is killed leaves no such step then. `whole` is False for a part of a secret, a key or a digit, whose
+        letters could be any word's: it is looked for when the entering has ended. DiskError where that cannot be written.
+        """
+        self._entered = self._entered or entered
+        if self._entered and (whole or not entered):
+            self._entered = False
+            self.mask_again(writer)
+
+    def mask_again(self, writer: recording.Writer) -> None:
+        """Take secrets that were learned late out of what is on the disk.
 
         A page may show a secret before anybody types it: a password in a hint, a code in a mail.
         """
-        if not any(self.secrets.repeats(text) for text in writer.texts()):
-            return 0
-        return writer.rewrite(self._again)
+        if any(self.secrets.repeats(text) for text in writer.texts()):
+            self._again_masked += writer.rewrite(self._again)
 
     def _again(self, record: Any) -> Any:
         """A stored record without the secrets that are known by now, also in the pictures of its observations."""

@@ -108,6 +108,11 @@ class Guard:
         )
         return replace(bare, observation=before, after=after, target=target, effect=effect)
 
+    def stored(self, writer: recording.Writer, step: Step) -> None:
+        """What is on the disk shows nothing of the secret that this step entered; see `Cleaner.stored`."""
+        entered, text = self._kind(step) is not None, step.action.text or ""
+        self._cleaner.stored(writer, entered=entered, whole=step.action.type == "type" and len(text) > 1)
+
     def text(self, text: str) -> str:
         """A text without secrets, for whoever shows it."""
         return self.secrets.text(text)

@@ -100,6 +100,7 @@ class Steps:
         )  # fmt: skip
         self.writer.add(step)
         self.last = step
+        self._cleaner.stored(self.writer, entered=gesture.secret is not None, whole=gesture.secret != "one_time_code")
         return step
 
     @staticmethod
