@@ -117,7 +117,6 @@ class _Last:
     """What was added last, so that it can be taken back."""
 
     start: int  # where its line begins, bytes
-    blobs: tuple[Path, ...] | None  # those that it was the first to need; None: not known any more
     time_before: float | None
 
 
@@ -176,7 +175,7 @@ class Writer:
                 )
                 raise recording_files.said(error, place, "the step cannot be stored", would) from error
             raise
-        self._last = _Last(start, tuple(self._new), self._last_time)
+        self._last = _Last(start, self._last_time)
         self._count, self._last_time = step.index + 1, step.time
 
     def drop_last(self) -> None:
@@ -191,10 +190,7 @@ class Writer:
         self._steps.truncate(last.start)
         self._end = last.start
         os.fsync(self._steps.fileno())
-        if last.blobs is None:
-            self._sweep()
-        for path in last.blobs or ():
-            path.unlink(missing_ok=True)
+        self._sweep()
         self._stored = {name: held for name, held in self._stored.items() if self._has(held)}
         self._packed = None
         self._count, self._last_time = self._count - 1, last.time_before
@@ -252,8 +248,6 @@ class Writer:
         before[0].close()
         fresh.replace(self.path / recording_files.STEPS)
         recording_files.sync_folder(self.path)
-        if self._last is not None:
-            self._last = replace(self._last, blobs=None)  # what it was the first to need may be others' now
         self._sweep()
 
     def _sweep(self) -> None:
