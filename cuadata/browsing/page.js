@@ -41,7 +41,7 @@ globalThis.cuadata ??= (() => {
     }
   }
   const STYLED = (
-    "appearance backdropFilter backgroundColor backgroundImage borderRadius boxShadow clip clipPath color contain cursor display fill " +
+    "appearance backdropFilter backgroundColor backgroundImage backgroundSize borderRadius boxShadow clip clipPath color contain cursor display fill " +
     "fillOpacity filter float fontSize interactivity maskImage mixBlendMode offsetPath opacity outlineColor outlineStyle outlineWidth " +
     "overflow perspective pointerEvents position rotate scale stroke strokeOpacity textIndent textShadow textTransform " +
     "transform transformStyle visibility webkitTextFillColor webkitTextStrokeColor webkitTextStrokeWidth zIndex " +

@@ -18,6 +18,19 @@ globalThis.cuadata.boxes ??= (() => {
     return held;
   };
   const alpha = (text) => colour(text)[3];
+  const COLOUR = /\b(?:rgba?|color|color-mix|hsla?|hwb|lab|lch|oklab|oklch)\([^()]*\)/g;
+  /** Whether any colour that a computed shadow or gradient names is strong enough to be painted: `0 0 #0000` is none. */
+  const inks = (text) => text !== "none" && (text.match(COLOUR) ?? [""]).some((one) => !one || alpha(one) >= 0.02);
+  /** The colour of an element's own background: "image" where a picture or a gradient gives it more than one. */
+  const backdrop = (style) => {
+    const own = colour(style.backgroundColor), image = style.backgroundImage;
+    if (image === "none") return own;
+    if (!/^[a-z-]*gradient\(/.test(image) || /url\(|image-set|element\(|paint\(/.test(image)) return "image";
+    if (!inks(image)) return own;
+    const [first, ...others] = (image.match(COLOUR) ?? []).map(colour);
+    const even = others.length && [first, ...others].every((one) => one[3] > 0.98 && [0, 1, 2].every((i) => Math.abs(one[i] - first[i]) < 3));
+    return even && /^(auto|100% 100%|cover)$/.test(style.backgroundSize) ? first : "image";
+  };
 
   // --- what an element inherits -----------------------------------------------------------------------------------------
   let contexts = new Map();
@@ -61,12 +74,12 @@ globalThis.cuadata.boxes ??= (() => {
   };
   /** The colour that lies behind the text of an element, and whether it may lie elsewhere than its ancestors' boxes. */
   const groundOf = (held, style) => {
-    if (style.backgroundImage !== "none") {
+    const own = backdrop(style);
+    if (own === "image") {
       held.ground = "image";
       held.loose = false;
       return;
     }
-    const own = colour(style.backgroundColor);
     if (own[3] > 0.98) {
       held.ground = own;
       held.loose = false;
@@ -247,7 +260,7 @@ globalThis.cuadata.boxes ??= (() => {
   };
 
   return {
-    styleOf, colour, alpha, context, over, canvas, slants, areaOf, lying, bounds, rectsOf, areaRects, imageOf, grid, fills, doubt,
+    styleOf, colour, alpha, inks, backdrop, context, over, canvas, slants, areaOf, lying, bounds, rectsOf, areaRects, imageOf, grid, fills, doubt,
     newRound: (known) => {
       contexts = new Map();
       read = new Map();

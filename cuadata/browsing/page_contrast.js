@@ -1,7 +1,7 @@
 // Whether an element paints anything that differs from its ground: text and boxes in the colour of what lies behind are not seen.
 globalThis.cuadata.contrast ??= (() => {
   const { $, flatParent, shadowOf, boxes, places, generated, paint } = cuadata;
-  const { colour, alpha, context, over, canvas } = boxes;
+  const { colour, alpha, inks, backdrop, context, over, canvas } = boxes;
   const { inside, layersAt, imagePaint, canvasPaint, shapePaints } = paint;
 
   const SHOWN = null; // painted for sure, no figure: pictures, native controls
@@ -32,16 +32,25 @@ globalThis.cuadata.contrast ??= (() => {
     if (name === "select" && style.appearance !== "none") return true;
     if (name === "input" && style.appearance !== "none" && /^(checkbox|radio|range|color|file|date|time|month|week|datetime-local)$/.test(k.type)) return true;
     if (name === "input" && k.type === "image") return true;
-    if (style.backgroundImage !== "none" || style.textShadow !== "none" || style.boxShadow !== "none") return true;
+    if (name === "input" && k.type === "file" && fileButton(k)) return true;
+    if (backdrop(style) === "image" || inks(style.textShadow) || inks(style.boxShadow)) return true;
     return generated.may(k) && ["::before", "::after"].some((which) => {
       const own = getComputedStyle(k, which);
       if (own.content === "none" || own.content === "normal") return false;
       return own.content !== '""' || own.backgroundImage !== "none" || alpha(own.backgroundColor) > 0.1 || own.borderTopStyle !== "none";
     });
   };
+  /** Whether the button of a file field is painted. Chromium computes `appearance: none` for the field itself. */
+  const fileButton = (k) => {
+    const own = getComputedStyle(k, "::file-selector-button");
+    if (own.display === "none" || own.visibility !== "visible" || own.opacity < 0.1) return false;
+    return own.appearance !== "none" || own.backgroundImage !== "none" || alpha(own.backgroundColor) > 0.1 || own.borderTopStyle !== "none";
+  };
+  /** Fields that show text though they have no value: "No file chosen", "Submit", "Reset", the parts of a date. */
+  const UNASKED = /^(file|submit|reset|date|time|month|week|datetime-local)$/;
   const SIDES = ["Top", "Right", "Bottom", "Left"];
   const difference = (k, style, grounds) => {
-    const own = colour(style.backgroundColor);
+    const own = backdrop(style); // no "image" comes here, see `draws`
     let most = 0;
     // What lies on an opaque box of its own needs no ground to differ from.
     const on = own[3] > 0.98 ? own : null;
@@ -78,7 +87,8 @@ globalThis.cuadata.contrast ??= (() => {
   /** "own" where an element has text of its own, "placeholder" where it shows one, else "". */
   const textIn = (k) => {
     const name = $.name(k);
-    if (name === "input" && /^(checkbox|radio|range|color|file|image)$/.test(k.type)) return "";
+    if (name === "input" && /^(checkbox|radio|range|color|image)$/.test(k.type)) return "";
+    if (name === "input" && UNASKED.test(k.type) && !(k.value === "" && k.hasAttribute("value") && /^(submit|reset)$/.test(k.type))) return "own";
     if (name === "input" || name === "textarea") return k.value ? "own" : $.attribute(k, "placeholder") ? "placeholder" : "";
     if (name === "select") return k.selectedOptions?.length ? "own" : "";
     for (let node = $.child(k); node; node = $.sibling(node)) if (node.nodeType === 3 && /\S/.test(node.data)) return "own";
@@ -109,8 +119,9 @@ globalThis.cuadata.contrast ??= (() => {
       const held = [];
       for (let e = up; e; e = flatParent(e)) {
         const style = boxes.styleOf(e);
-        if (style.backgroundImage !== "none") return "image";
-        held.push(colour(style.backgroundColor));
+        const own = backdrop(style);
+        if (own === "image") return own;
+        held.push(own);
         if (held[held.length - 1][3] > 0.98 || e === work.e) break;
       }
       const last = held[held.length - 1];
@@ -146,8 +157,8 @@ globalThis.cuadata.contrast ??= (() => {
     for (const h of aroundAt(work, x, y) ?? layersAt(x, y)) {
       if (inside(h, work.e)) continue;
       const style = boxes.styleOf(h);
-      if (style.backgroundImage !== "none" || /^(img|video|canvas|iframe)$/.test($.name(h))) return "image";
-      const own = colour(style.backgroundColor);
+      const own = backdrop(style);
+      if (own === "image" || /^(img|video|canvas|iframe)$/.test($.name(h))) return "image";
       if (own[3] > 0.02) layers.push(own);
       if (own[3] > 0.98) break;
     }
