@@ -174,8 +174,10 @@ async def _open(
     online: bool | None,
     options: dict[str, Any],
 ) -> AsyncPage:
-    _check(viewport, ratio)
     task = page if isinstance(page, Task) else None
+    check_window(viewport, ratio)
+    if task:
+        check_window(task.viewport, task.device_pixel_ratio)
     address, server = serve(page, root)
     reach: tuple[str, ...] | None = None
     if server is not None:
@@ -202,7 +204,8 @@ async def _open(
         raise DataError(str(error)) from error
 
 
-def _check(viewport: Size | None, ratio: float | None) -> None:
+def check_window(viewport: Size | None, ratio: float | None) -> None:
+    """CallError for a viewport in CSS px, or a device pixel ratio, that no browser opens; None is not looked at."""
     if ratio is not None and not LEAST_RATIO <= ratio <= MOST_RATIO:
         wanted = f"wanted {LEAST_RATIO:g} to {MOST_RATIO:g} image px for one CSS px"
         raise CallError(f"the device pixel ratio cannot be {ratio:g}; {wanted}")

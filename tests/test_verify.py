@@ -255,6 +255,24 @@ def test_labels_hold_on_the_page_rendered_again(rendered: Path) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("device_pixel_ratio", float("nan"), "the device pixel ratio cannot be nan"),
+        ("device_pixel_ratio", 0.0, "the device pixel ratio cannot be 0"),
+        ("viewport_width", 0, "the viewport cannot be 0x"),
+        ("viewport_height", 1_000_000, "the viewport cannot be"),
+    ],
+)
+def test_a_window_that_no_browser_has_is_bad_data(
+    rendered: Path, tmp_path: Path, column: str, value: float, said: str
+) -> None:
+    edited = tampered(rendered, tmp_path / "edited", lambda row: row | {column: value}, "grounding")
+    with pytest.raises(DataError, match=f"row .*: {said}"):
+        verify.dataset(edited)
+
+
+@pytest.mark.browser
 def test_a_stale_relation_is_found_on_the_page(rendered: Path, tmp_path: Path) -> None:
     opposite = {"left_of": "right_of", "right_of": "left_of", "above": "below", "below": "above"}
 

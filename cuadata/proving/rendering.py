@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, get_type_hints
 
 from cuadata import browser
-from cuadata.errors import DataError
+from cuadata.errors import CallError, DataError
 from cuadata.proving import inject, page_faults
 from cuadata.proving.inject import Fault
 from cuadata.proving.page_faults import OF_THE_LABEL
@@ -149,7 +149,8 @@ def page_of(example: Example) -> tuple[Task, bool] | None:
     """The page that a row was made on, with the options that its family had, in the window that the row has.
 
     With it, whether the row asks what the task asks: a page of the generators is asked many questions of its own. None
-    where the provenance names no task of a family that there is. DataError where the family takes no such options.
+    where the provenance names no task of a family that there is. DataError where the family takes no such options, or no
+    browser has such a window.
     """
     try:
         held = json.loads(example.provenance)
@@ -161,6 +162,10 @@ def page_of(example: Example) -> tuple[Task, bool] | None:
     options = held.get("options")
     task = task_of(name, options if isinstance(options, dict) else None)
     window = Size(example.viewport_width, example.viewport_height)
+    try:
+        browser.check_window(window, example.device_pixel_ratio)
+    except CallError as error:
+        raise DataError(f"row {example.id[:200]}: {error}") from error
     return replace(task, viewport=window, device_pixel_ratio=example.device_pixel_ratio), "variant" not in held
 
 
