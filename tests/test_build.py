@@ -433,6 +433,13 @@ def cuadata(*words: str | Path, cwd: Path, **options: Any) -> subprocess.Complet
     return subprocess.run(call, cwd=cwd, capture_output=True, text=True, check=False, timeout=120, **options)
 
 
+@pytest.mark.parametrize("said", [",", " "])
+def test_a_list_of_gates_that_names_none_is_refused(recordings: Path, tmp_path: Path, said: str) -> None:
+    done = cuadata("build", "--source", "recordings", recordings, "--gates", said, "--out", "set", cwd=tmp_path)
+    assert done.returncode == 2 and "--gates names no gate" in done.stderr
+    assert not (tmp_path / "set").exists()
+
+
 def test_the_command_builds_prints_and_says_what_is_wrong(
     recordings: Path, tmp_path: Path, built: build.Report
 ) -> None:

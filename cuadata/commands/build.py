@@ -128,6 +128,10 @@ def _gates(asked: list[str] | None, allow: list[str]) -> list[str] | None:
 
     if wrong := sorted(set(allow) - set(privacy.KINDS)):
         raise CallError(f"--allow {wrong[0]} is no kind of sensitive value; there are: {', '.join(privacy.KINDS)}")
+    if asked is not None and not asked:
+        raise CallError(
+            "--gates names no gate; give NAME or NAME:threshold=value, or leave it out for all (`cuadata list gates`)"
+        )
     if not allow:
         return asked
     gate = "sensitive_value"
