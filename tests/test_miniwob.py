@@ -16,7 +16,7 @@ from cuadata.episodes import miniwob_solutions, registration
 from cuadata.errors import CallError
 from cuadata.playing import baselines, environment_vector
 from cuadata.speaking import prompts
-from cuadata.types import Action, Observation
+from cuadata.types import Action, Observation, Point
 
 pytestmark = pytest.mark.browser
 make: Any = environment.make
@@ -197,6 +197,20 @@ def test_a_list_that_takes_several_keeps_what_was_chosen() -> None:
             box = next(e for e in env.episode.observation.elements if e.role == "listbox")
             env.step("\n".join(f"select({box.id}, {name!r})" for name in said.split(", ")))
             assert click(env, "Submit")["exact_success"], observation["axtree"]
+
+
+def test_a_list_is_read_after_it_has_scrolled_to_what_was_chosen() -> None:
+    # The browser scrolls to an option that is half in view by a task of its own, after the click has been answered.
+    tops = []
+    with closing(make("miniwob-click-scroll-list", screenshot=False, effect=False)) as env:
+        for _ in range(40):
+            env.reset(seed=4)
+            half = next(e for e in env.episode.observation.elements if e.name == "Katerine")
+            env.step(Action(type="click", point=Point(16, 144)))
+            moved = next(e for e in env.episode.observation.elements if e.name == "Katerine")
+            assert half.bbox is not None and moved.bbox is not None and moved.states.selected
+            tops.append((half.bbox.y, moved.bbox.y))
+    assert set(tops) == {(143, 129)}
 
 
 def test_a_scroll_bar_takes_its_room_as_in_the_package_s_own_browser() -> None:

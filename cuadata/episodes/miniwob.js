@@ -69,7 +69,7 @@ globalThis.cuadataMiniwob ??= (() => {
     invalid: ![null, "false", ""].includes(flag(e, "aria-invalid")),
   });
   const PRESSED = new Set(["button", "submit", "reset", "image", "color", "file"]);
-  const listed = (e) => e.multiple || e.size > 1;
+  const listed = (e) => e instanceof HTMLSelectElement && (e.multiple || e.size > 1);
   // Roles of the accessibility tree that `computedRole` leaves empty.
   const UNTOLD = { label: "LabelText", svg: "SvgRoot", canvas: "Canvas", legend: "Legend", date: "Date", time: "InputTime",
     color: "ColorWell", video: "Video", audio: "Audio", embed: "EmbeddedObject", object: "PluginObject" };
@@ -150,7 +150,7 @@ globalThis.cuadataMiniwob ??= (() => {
     const active = document.activeElement;
     return JSON.stringify({
       done: WOB_DONE_GLOBAL, raw: WOB_RAW_REWARD_GLOBAL, decayed: WOB_REWARD_GLOBAL, reason: WOB_REWARD_REASON ?? null,
-      ready: WOB_TASK_READY, loading: loading(), rows, focused: serials.get(active) ?? null,
+      ready: WOB_TASK_READY, loading: loading(), list: listed(active), rows, focused: serials.get(active) ?? null,
       utterance: after ? core.getUtterance() : null, url: location.href, title: document.title,
       x: scrollX, y: scrollY, width: innerWidth, height: innerHeight,
     });
@@ -174,6 +174,8 @@ globalThis.cuadataMiniwob ??= (() => {
       return look(true);
     },
     look: () => look(false),
+    /** Look once the browser's own tasks have run: a list scrolls to the option that was chosen in one of them. */
+    later: () => new Promise((resolve) => setTimeout(() => resolve(look(false)))),
     /** Wait for no picture of this page any more, and look: one of them does not come. */
     hurry() {
       patient = false;

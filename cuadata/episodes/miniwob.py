@@ -202,7 +202,10 @@ class MiniWobStage:
                 action = replace(action, point=target.point)
         if error is None and action.type != "select":
             error = await self._input(action)
-        after = await self._observation(await self._complete(await self._look("cuadataMiniwob.look()")))
+        state = await self._look("cuadataMiniwob.look()")
+        if state["list"]:
+            state = await self._look("cuadataMiniwob.later()")
+        after = await self._observation(await self._complete(state))
         effect = None
         if self.effect:
             effect = effects.compare(
@@ -279,7 +282,7 @@ class MiniWobStage:
         return self._wire
 
     async def _evaluate(self, script: str) -> Any:
-        told = await self._line.send("Runtime.evaluate", expression=script, returnByValue=True)
+        told = await self._line.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in told:
             raise DataError(f"the page's script failed: {told['exceptionDetails'].get('text')}", place=self.name)
         return told["result"].get("value")
