@@ -304,3 +304,25 @@ def test_a_frame_that_never_answers_costs_neither_the_others_nor_the_selectors()
         observation, (found,) = page.select("button")
     assert [e.name for e in found] == ["Pay 0", "Pay 1", "Pay 2"]
     assert any("without end" in note for note in observation.notes)
+
+
+MODALS = {
+    "behind a dialog of an open root": ("open", "r.firstChild.showModal()"),
+    "behind a dialog of a closed root": ("closed", "r.firstChild.showModal()"),
+    "in a dialog behind another": ("open", "d.showModal(); e.showModal()"),
+    "in a dialog behind one that is held by it": ("open", "d.showModal(); f.showModal()"),
+}
+
+
+@pytest.mark.parametrize("which", MODALS)
+def test_what_a_modal_dialog_stops_is_disabled_whichever_holds_it(which: str) -> None:
+    mode, script = MODALS[which]
+    html = f"""<!doctype html><dialog id=d style="margin:0"><button id=in>In</button><dialog id=f>f</dialog></dialog><dialog id=e>e</dialog>
+    <button id=out>Out</button><div id=h></div><script>const r = h.attachShadow({{mode: '{mode}'}})
+    r.innerHTML = '<dialog style="margin:200px">r</dialog>'; {script}</script>"""
+    with browser.open(html) as page:
+        observation, found = page.select("#in", "#out")
+    for (element,) in found:
+        if element.evidence.rendered:
+            assert element.evidence.inert
+            assert target_verdict.verdict(element, observation).reason == "target_disabled", which

@@ -360,6 +360,7 @@ globalThis.cuadata ??= (() => {
     stateFrom: (given) => void (state = given),
     picked: () => chosen,
     rootsNow: () => roots,
+    modalsNow: () => roots.flatMap((root) => [...root.querySelectorAll(":modal")]),
     deafNow: () => deaf,
     visitedNow: () => visited,
     totalNow: () => total,

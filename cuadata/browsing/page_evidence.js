@@ -131,7 +131,15 @@ globalThis.cuadata.measure ??= (() => {
   // --- rows -------------------------------------------------------------------------------------------------------------
   const round = (n) => Math.round(n * 100) / 100;
   const boxOf = (r) => [round(r.left), round(r.top), round(r.width), round(r.height)];
-  const modals = () => [...document.querySelectorAll(":modal")];
+  /** The dialogs to which the rest of the document is inert: of several the one in front, which alone is met anywhere. */
+  const modals = () => {
+    const open = cuadata.modalsNow().filter((m) => $.name(m) === "dialog");
+    if (open.length < 2) return open;
+    const middles = open.map((m) => $.box(m)).map((r) => [r.left + r.width / 2, r.top + r.height / 2]);
+    const met = [[1, 1], ...middles].map(([x, y]) => deepest(x, y)).filter((h) => h && open.some((m) => within(h, m)));
+    const around = open.filter((m) => met.every((h) => within(h, m)));
+    return met.length && around.length ? [around.reduce((a, b) => (within(b, a) ? b : a))] : open;
+  };
   /** What a person entered into a field or ticked, as [value, checked]; null where the browser's own tree alone can tell. */
   const enteredIn = (e, tag) => {
     if (tag === "input" && /^(checkbox|radio)$/.test(e.type)) return [null, e.indeterminate ? "mixed" : `${e.checked}`];

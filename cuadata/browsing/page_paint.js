@@ -19,7 +19,7 @@ globalThis.cuadata.paint ??= (() => {
 
   // --- how much an element hides of what lies under it ------------------------------------------------------------------
   let painted = new Map(); // element -> [0 to 1, why that is not sure]
-  let modal = null; // a modal dialog of this document
+  let modal = null; // a modal dialog of this document or of a shadow root in it
   const paintOf = (e) => {
     let held = painted.get(e);
     if (!held) painted.set(e, (held = measurePaint(e)));
@@ -166,6 +166,7 @@ globalThis.cuadata.paint ??= (() => {
   let veils = []; // {e, which, box, stays} of what paints and lets the pointer through; `box` null: it may lie anywhere
   const findVeils = () => {
     veils = [];
+    modal = cuadata.modalsNow()[0] ?? null;
     for (const e of cuadata.deafNow()) {
       for (const k of e.inert ? [e, ...$.all(e, "*")].slice(0, 200) : [e]) {
         const r = $.box(k);
@@ -298,7 +299,6 @@ globalThis.cuadata.paint ??= (() => {
       shares = new Map();
       hits = new Map();
       layers = new Map();
-      modal = document.querySelector(":modal");
     },
   };
 })();

@@ -34,7 +34,7 @@ globalThis.cuadata.scene ??= (() => {
     }
     for (const one of generated.lying()) if (one.lies) put(one.e, "generated", one.box ?? ALL, one.box === null);
     // The pale sheet behind a modal dialog is nobody's box.
-    for (const e of document.querySelectorAll(":modal")) put(e, "generated", ALL);
+    for (const e of cuadata.modalsNow()) put(e, "generated", ALL);
   };
   /** Puts the text of an element that lies elsewhere than in its box, or over what it holds. */
   const putTexts = (e, style, box, range) => {
