@@ -326,3 +326,11 @@ def test_what_a_modal_dialog_stops_is_disabled_whichever_holds_it(which: str) ->
         if element.evidence.rendered:
             assert element.evidence.inert
             assert target_verdict.verdict(element, observation).reason == "target_disabled", which
+
+
+def test_a_name_ends_where_its_words_do() -> None:
+    """Chromium's tree keeps white space beside hidden parts: a name with it matches no name that a person reads."""
+    html = "<!doctype html><button><i aria-hidden=true>*</i> Rate</button><a href=#><b>Read</b> <i hidden>z</i></a>"
+    with browser.open(html) as page:
+        names = [e.name for e in page.observe().elements if e.role in ("button", "link")]
+    assert names == ["Rate", "Read"]

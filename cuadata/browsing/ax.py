@@ -65,7 +65,8 @@ def empty(tree: Mapping[int, Named]) -> bool:
 def _named(node: Mapping[str, Any]) -> Named:
     ignored = bool(node.get("ignored"))
     role = str(node.get("role", {}).get("value") or "")
-    name = str(node.get("name", {}).get("value") or "")
+    # What is left of white space around hidden parts is no part of a name.
+    name = str(node.get("name", {}).get("value") or "").strip()
     return Named("none" if ignored else role, "" if ignored else name, _states(node), ignored)
 
 
