@@ -32,7 +32,14 @@ class Arrived:
 
 
 #: What is known of a page that does not answer: nothing that would let a picture be spared.
-UNKNOWN: dict[str, Any] = {"restless": False, "alive": False, "busy": True, "loading": False, "glows": True}
+UNKNOWN: dict[str, Any] = {
+    "restless": False,
+    "alive": False,
+    "busy": True,
+    "loading": False,
+    "glows": True,
+    "moving": True,
+}
 
 
 def goes(page: AsyncPage, action: Action) -> bool:
@@ -75,7 +82,7 @@ async def repainted(page: AsyncPage, before: Observation, told: dict[str, Any]) 
             return Arrived(before, known)
     if (told["busy"] or told["loading"]) and await page.settle() is not None:
         return Arrived(before, before.screenshot)
-    shot = await page.tab.shoot(page.device_pixel_ratio, [], page.limit)
+    shot = await page.tab.shoot_still(page.device_pixel_ratio, page.limit, moving=told["moving"])
     if shot is None or before.screenshot is None:
         return Arrived(before, before.screenshot)
     same = shot.sha256 == before.screenshot.sha256

@@ -100,12 +100,17 @@ async def _look(
     last = ""
     for attempt in range(TRIES):
         try:
-            if wait and (why := await settle(page, since)) is not None and attempt == 0:
+            why = await settle(page, since) if wait else None
+            if why is not None and attempt == 0:
                 notes.append(f"the page did not stand still: {why}")
             verify = wait and attempt == 0
-            return await tab.look(
+            look = await tab.look(
                 screenshot=screenshot, ratio=page.device_pixel_ratio, limit=3 * page.limit, verify=verify
             )
+            if not verify or why is not None or not look.unfinished:
+                return look
+            # It began just now, or in a frame or a shadow root that was not known when the page was waited for.
+            await tab.quiet(page.still, page.limit)
         except Moved:
             last = "the page moves by itself"
         except Stuck as error:

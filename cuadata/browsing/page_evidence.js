@@ -294,7 +294,7 @@ globalThis.cuadata.measure ??= (() => {
    */
   const observe = (options) => {
     const began = performance.now();
-    const held = options.hold ? cuadata.hold() : 0;
+    let held = options.hold ? cuadata.hold() : 0;
     cuadata.newRound();
     paint.newRound();
     const found = cuadata.candidates(options.only);
@@ -305,6 +305,7 @@ globalThis.cuadata.measure ??= (() => {
     if (!options.only) {
       acting = new Set(found.filter((f) => f.acts && f.tag !== "label").map((f) => f.e));
       cuadata.knowRoots(cuadata.rootsNow());
+      if (options.hold) held = cuadata.holdMore();
     }
     const works = (lastWorks = found.map(prepare));
     measureAll(works);
@@ -314,7 +315,7 @@ globalThis.cuadata.measure ??= (() => {
     const elements = tell(rows, options);
     const told = JSON.stringify({
       url: location.href, title: document.title, scroll: [scrollX, scrollY], width: innerWidth, height: innerHeight,
-      focused: focusedNow(), generation, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, pulse: cuadata.pulse(), shape: shapeOf(works),
+      focused: focusedNow(), generation, fresh: cuadata.freshSerials(), picked: cuadata.picked(), held, unfinished: cuadata.unfinished(), pulse: cuadata.pulse(), shape: shapeOf(works),
       font: document.fonts.status === "loading", took: performance.now() - began, scale: visualViewport?.scale ?? 1,
       total: cuadata.totalNow(), untold: cuadata.untoldNow(), custom: works.some((w) => w.acts && w.tag.includes("-")),
     });

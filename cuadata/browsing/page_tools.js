@@ -74,19 +74,30 @@ globalThis.cuadata.quiet ??= (() => {
   };
 
   // --- standing still ---------------------------------------------------------------------------------------------------
+  const PATIENCE = 5000; // ms: what goes on for longer is not waited for
+  // A rate of 0 does not stop what the compositor moves (transforms, opacity): it stood in pictures where it happened to be.
+  const STILL = 1e-9;
   const frame = () => new Promise((done) => {
     const timer = setTimeout(done, 50);
     requestAnimationFrame(() => (clearTimeout(timer), done()));
   });
-  const finite = (a) => Number.isFinite(a.effect?.getComputedTiming().endTime ?? Infinity);
-  const running = () => document.getAnimations().some((a) => a.playState === "running" && a.playbackRate !== 0 && finite(a));
+  const all = () => watchedRoots().flatMap((root) => root.getAnimations());
+  /** What moves of itself, in shadow roots too; what scrolling moves does not. */
+  const animations = () => all().filter(movesOn);
+  const movesOn = (a) => a.playState === "running" && Math.abs(a.playbackRate) > STILL && a.timeline instanceof DocumentTimeline;
+  /** Whether an animation ends too late to be waited for, if at all. */
+  const endless = (a) => !((a.effect?.getComputedTiming().endTime ?? Infinity) - a.currentTime <= PATIENCE);
+  const running = () => animations().some((a) => !endless(a));
+  const isOnScreen = (e) => {
+    const r = $.box(e);
+    return r.width > 0 && r.bottom > 0 && r.right > 0 && r.top < innerHeight && r.left < innerWidth;
+  };
   const loading = () => document.readyState !== "complete" || pictures();
   /** Whether a picture in the viewport has not arrived yet. */
   const pictures = () => {
     for (const e of document.images) {
       if (e.complete || e.loading === "lazy") continue;
-      const r = $.box(e);
-      if (r.width && r.bottom > 0 && r.right > 0 && r.top < innerHeight && r.left < innerWidth) return true;
+      if (isOnScreen(e)) return true;
     }
     return false;
   };
@@ -134,14 +145,11 @@ globalThis.cuadata.quiet ??= (() => {
   };
   const stand = () => {
     const restless = alone.some((t) => performance.now() - t < 5000);
-    return { pulse: pulse(), busy: running(), loading: loading(), alive: alive(), restless, glows: glows() };
+    return { pulse: pulse(), busy: running(), loading: loading(), alive: alive(), restless, glows: glows(), moving: animations().length > 0 };
   };
   const alive = () => {
-    for (const e of document.querySelectorAll("canvas,video")) {
-      const r = $.box(e);
-      if (r.width && r.bottom > 0 && r.right > 0 && r.top < innerHeight && r.left < innerWidth && !(e.paused === true)) return true;
-    }
-    return false;
+    const moved = animations().filter((a) => endless(a) && progress(a) !== null && !pinned(a)).map((a) => a.effect.target);
+    return [...document.querySelectorAll("canvas,video"), ...moved].some((e) => isOnScreen(e) && !(e.paused === true));
   };
   /** Waits until the document's pulse is another than `from`, at most `limit` ms; whether it is. */
   const awake = async (from, limit) => {
@@ -159,6 +167,8 @@ globalThis.cuadata.quiet ??= (() => {
   let caret = null;
   /** Endless animations of at most this length stand at their beginning in every picture; longer ones where they are. */
   const SHORT = 2500;
+  const progress = (a) => a.effect?.getComputedTiming().progress ?? null;
+  const pinned = (a) => progress(a) !== null && a.effect.getComputedTiming().duration <= SHORT && endless(a);
   let stopped = null; // the pulse when everything was stopped ahead of the measuring, until that begins
   let strayed = false; // whether the document changed between the two
   /** As `hold`, for a picture that is asked for before the measuring, which is then held to find all as it was; true. */
@@ -167,23 +177,26 @@ globalThis.cuadata.quiet ??= (() => {
     stopped = JSON.stringify(pulse());
     return true;
   };
-  const movesOn = (a) => a.playState === "running" && a.playbackRate !== 0;
+  /** Stop what moves still, as in shadow roots that were not known before; how many things are stopped. */
+  const holdMore = () => {
+    for (const a of animations()) {
+      const pin = pinned(a);
+      held.push([a, a.playbackRate, pin ? a.currentTime : null, !endless(a)]);
+      // The rate and not pause(): a page that sets animation-play-state later must still be obeyed.
+      a.playbackRate = STILL;
+      if (pin) a.currentTime = a.effect.getComputedTiming().delay;
+    }
+    return held.length;
+  };
   /** Stop animations and hide the caret; how many things were stopped. */
   const hold = () => {
     if (stopped !== null) {
-      strayed = stopped !== JSON.stringify(pulse()) || document.getAnimations().some(movesOn);
+      strayed = stopped !== JSON.stringify(pulse()) || animations().length > 0;
       stopped = null;
       if (!strayed) return held.length;
     }
     letGo();
-    for (const a of document.getAnimations()) {
-      if (!movesOn(a)) continue;
-      const timing = a.effect?.getComputedTiming();
-      held.push([a, a.playbackRate, a.currentTime]);
-      // The rate and not pause(): a page that sets animation-play-state later must still be obeyed.
-      a.playbackRate = 0;
-      if (timing?.iterations === Infinity && timing.duration <= SHORT) a.currentTime = timing.delay;
-    }
+    holdMore();
     let e = document.activeElement;
     while (e && shadowOf(e)?.activeElement) e = shadowOf(e).activeElement;
     if (e && (e.isContentEditable || /^(input|textarea)$/.test($.name(e)))) {
@@ -197,7 +210,7 @@ globalThis.cuadata.quiet ??= (() => {
   const letGo = () => {
     for (const [what, rate, time] of held) {
       if (what instanceof Animation) {
-        if (what.effect?.getComputedTiming().iterations === Infinity) what.currentTime = time;
+        if (time !== null) what.currentTime = time;
         what.playbackRate = rate;
       } else what.adoptedStyleSheets = what.adoptedStyleSheets.filter((s) => s !== caret);
     }
@@ -270,7 +283,7 @@ globalThis.cuadata.quiet ??= (() => {
    */
   const glows = () => {
     const now = underPointer();
-    if (left === null || document.getAnimations().length > 0 || [...left, ...now].some(movesAlone)) return true;
+    if (left === null || all().length > 0 || [...left, ...now].some(movesAlone)) return true;
     const controls = [...new Set([...left, ...now])].filter(isDrawn).map((e) => [e, $.box(e)]);
     return controls.map(([e, r]) => [`${$.name(e)} ${e.type}`, now.includes(e), r.left, r.top, r.width, r.height]);
   };
@@ -376,7 +389,7 @@ globalThis.cuadata.quiet ??= (() => {
   cuadata.stateFrom(() => changes);
   Object.assign(cuadata, {
     pulse, look, depart, arrive, at, quiet, tick, tock, setOut, awake, hold, stop, release, adopt, listen, listenTo, choose, paintAs, restore,
-    knowRoots: (found) => {
+    holdMore, unfinished: () => held.some((one) => one[3]), knowRoots: (found) => {
       known = found;
       watchAll(found);
     },

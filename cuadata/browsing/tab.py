@@ -41,6 +41,8 @@ class Look:
     focused: int | None
     pulses: dict[str, tuple[str, str, str]]
     notes: tuple[str, ...]
+    #: Whether something in it was on its way to a rest that is worth waiting for.
+    unfinished: bool
 
 
 class Moved(RuntimeError):
@@ -91,7 +93,7 @@ class Tab(Standing):
         first = [asyncio.create_task(self._measure(f, notes, limit, hold=screenshot)) for f in frames]
         if screenshot and shot is None:
             # Asked for after the measuring, the picture stands behind it in the page's queue: one moment for both.
-            shot = asyncio.create_task(self._shoot_after(first[0], ratio, notes))
+            shot = asyncio.create_task(self._shoot_after(first, ratio, notes))
         try:
             held = [m for m in await asyncio.gather(*first) if m is not None]
             if len(frames) == 1 and held and any(r["tag"] in FRAMES for r in held[0].told["elements"]):
@@ -108,7 +110,7 @@ class Tab(Standing):
                 await named
             await asyncio.gather(measure.trees(held, notes), self._look_through(held, notes))
             picture = await shot if shot is not None else None
-            if early and (len(frames) > 1 or held[0].opened):
+            if shot is not None and (any(m.opened for m in held) or (early and len(frames) > 1)):
                 picture = await self.shoot(ratio, notes)  # Not all that may move was known when it was stopped.
         finally:
             if shot is not None and not shot.done():
@@ -135,9 +137,21 @@ class Tab(Standing):
         except Stuck as error:
             notes.append(f"what lies over frames is not known: {error}"[:300])
 
-    async def _shoot_after(self, first: asyncio.Task[Any], ratio: float, notes: list[str]) -> Image | None:
-        await asyncio.wait([first])
+    async def _shoot_after(self, first: list[asyncio.Task[Any]], ratio: float, notes: list[str]) -> Image | None:
+        await asyncio.wait(first)
         return await self.shoot(ratio, notes)
+
+    async def shoot_still(self, ratio: float, limit: float, *, moving: bool) -> Image | None:
+        """A picture alone in which what moves stands as in those of looks; `moving`: whether the main document has such."""
+        if not moving and len(self.page.frames) == 1:
+            return await self.shoot(ratio, [], limit)
+        assert self.frames is not None
+        frames = await self.frames.read(limit)
+        await asyncio.gather(*(f.value("cuadata.hold()", 2) for f in frames), return_exceptions=True)
+        try:
+            return await self.shoot(ratio, [], limit)
+        finally:
+            await self._release(frames, all=True)
 
     async def _stop(self, frame: Frame) -> bool:
         """Stop animations and caret ahead of the measuring; whether that was done."""
@@ -146,12 +160,12 @@ class Tab(Standing):
         except ValueError:
             return False
 
-    async def _release(self, frames: list[Frame]) -> list[str] | None:
+    async def _release(self, frames: list[Frame], *, all: bool = False) -> list[str] | None:
         """Let animations go on; the main document's pulse, None where it does not answer.
 
         Empty where it changed between `_stop` and the measuring.
         """
-        stopped = [f for f in frames if f is frames[0] or f.stopped]
+        stopped = [f for f in frames if all or f is frames[0] or f.stopped]
         told = await asyncio.gather(*(f.told("cuadata.release()", 2) for f in stopped), return_exceptions=True)
         for frame in stopped:
             frame.stopped = False
@@ -181,6 +195,7 @@ class Tab(Standing):
             focused=focused,
             pulses={m.frame.document: tuple(m.told["pulse"]) for m in held},
             notes=tuple(dict.fromkeys(notes)),
+            unfinished=any(m.told["unfinished"] for m in held),
         )
 
     def _join(self, held: list[measure.Measured]) -> None:
