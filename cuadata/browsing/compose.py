@@ -237,9 +237,22 @@ def _named(measured: Measured, row: dict[str, Any], rows: dict[int, dict[str, An
     if control is None:
         return named
     held = tree.get(nodes.get(control["id"], -1), named)
+    ticked = control["entered"] and control["entered"][1]
+    if ticked and (held is named or held.role in ("", "none")):
+        held = _stood_for(named, row, control, ticked)
     if control["disabled"] and not held.states.disabled:
         return replace(held, states=replace(held.states, disabled=True))
     return held
+
+
+def _stood_for(named: ax.Named, row: dict[str, Any], control: dict[str, Any], ticked: Any) -> ax.Named:
+    """A label whose box is not rendered (`display: none`), so that no tree tells of it: the label is all that a person sees.
+
+    Role and state are the box's own; the name is the label's words, as the tree would have it.
+    """
+    written = dict(control["attributes"])
+    role = written.get("role") or written.get("type", "")
+    return ax.Named(role, named.name or row["text"], replace(named.states, checked=ticked))
 
 
 def _element(row: dict[str, Any], place: Place, named: ax.Named, id: int, links: Links) -> Element:

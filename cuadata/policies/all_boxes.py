@@ -27,7 +27,8 @@ class AllBoxes:
 
     def act(self, observation: Observation, prompt: Prompt) -> Choice:
         """The next box, then the submit control, then done."""
-        box = next((e for e in observation.elements if self._open(e)), None)
+        reached = {e.id for e in observation.elements if e.point is not None}
+        box = next((e for e in observation.elements if self._open(e, reached)), None)
         if box is not None:
             self._ticked.add(box.id)
             return Choice(action=Action(type="click", element=box.id))
@@ -35,8 +36,9 @@ class AllBoxes:
         self._submitted = True
         return Choice(action=Action(type="done") if found is None else Action(type="click", element=found.id))
 
-    def _open(self, element: Element) -> bool:
-        boxed = element.role in ROLES and element.acts_on is None
+    def _open(self, element: Element, reached: set[int]) -> bool:
+        """Whether it is an open box; a label counts where its own box takes no click, hidden behind what is drawn for it."""
+        boxed = element.role in ROLES and element.acts_on not in reached
         return (
             boxed and element.point is not None and element.states.checked != "true" and element.id not in self._ticked
         )
