@@ -21,7 +21,7 @@ from cuadata.browsing.browsers import Browsers, Give
 from cuadata.browsing.loop import shared
 from cuadata.contracts import Format, ParseFailure
 from cuadata.episodes import miniwob, registration
-from cuadata.episodes.episode import Episode, Turn
+from cuadata.episodes.episode import Episode, Turn, budget
 from cuadata.episodes.stage import PageStage, Stage
 from cuadata.errors import CallError, DataError
 from cuadata.scores import runs
@@ -48,7 +48,16 @@ class Unicode(spaces.Text):  # type: ignore[misc]
 
 
 def observation_space(viewport: Size, ratio: float, *, screenshot: bool, elements: int) -> spaces.Dict:
-    """`screenshot` (height, width, 3), `axtree`, `instruction`, and `elements`: rows of id, x, y, width, height, CSS px."""
+    """`screenshot` (height, width, 3), `axtree`, `instruction`, and `elements`: rows of id, x, y, width, height, CSS px.
+
+    CallError for sizes that no page and no table can have.
+    """
+    if min(viewport.width, viewport.height) < 1:
+        raise CallError(f"viewport: wanted a width and a height of 1 CSS px or more, got {viewport}")
+    if not 0.1 <= ratio <= 10:
+        raise CallError(f"device_pixel_ratio: wanted 0.1 to 10 image px for a CSS px, got {ratio}")
+    if elements < 0:
+        raise CallError(f"elements: wanted the number of rows told of a page, 0 or more, got {elements}")
     held: dict[str, spaces.Space[Any]] = {
         "axtree": Unicode(LONGEST_PAGE, min_length=0),
         "instruction": Unicode(LONGEST_ANSWER, min_length=0),
@@ -89,6 +98,14 @@ def _pixels(observation: Observation, task: Task, shape: Sequence[int]) -> Any:
             place=task.id,
         )
     return pixels
+
+
+def checked(action: object) -> str | Action:
+    """An action that can be played. CallError for anything but a text or an `Action`."""
+    if not isinstance(action, (str, Action)):
+        words = f"wanted a text, as a model writes it, or an Action, got {type(action).__name__}: {action!r:.60}"
+        raise CallError(words)
+    return action
 
 
 async def plan(episode: Episode, action: str | Action, form: Format) -> list[Turn]:
@@ -169,9 +186,12 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         self.form = registry.formats[format]
         self.max_steps = max_steps
         self.no_effect_lines = no_effect_lines
+        if render_mode not in (None, "rgb_array"):
+            raise CallError(f"render_mode: there is rgb_array, or None for no pictures; got {render_mode!r}")
         self.render_mode = render_mode
         self.episode: Episode | None = None
         first = registration.task(family, seed or 0, **options)
+        budget(first, max_steps)
         self.stage: Stage = stage or stage_of(
             first, screenshot=screenshot, effect=effect, headed=headed, viewport=viewport, ratio=device_pixel_ratio,
             **(stage_options or {}),
@@ -179,7 +199,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         self.action_space = Unicode(LONGEST_ANSWER, min_length=0)
         self._space = observation_space(
             viewport or first.viewport,
-            device_pixel_ratio or first.device_pixel_ratio,
+            first.device_pixel_ratio if device_pixel_ratio is None else device_pixel_ratio,
             screenshot=screenshot,
             elements=elements,
         )
@@ -190,24 +210,26 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Begin an episode. DataError where its page does not open."""
+        """Begin an episode. DataError where its page does not open, CallError for a task that is none."""
         super().reset(seed=seed if seed is not None else self._first_seed)
         task = (options or {}).get("task")
         if task is None:
             chosen = seed if seed is not None else self._first_seed
             self._first_seed = None
             number = int(self.np_random.integers(runs.FIRST_TEST_SEED)) if chosen is None else chosen
-            task = registration.task(self.family, number, **self.options)
+            task = registration.task(self.family, int(number), **self.options)
+        elif not isinstance(task, Task):
+            raise CallError(f"options={{'task': ...}}: wanted a Task, got {type(task).__name__}")
         self.episode = Episode(self.stage, task, max_steps=self.max_steps, no_effect_lines=self.no_effect_lines)
         self._loop.run(self.episode.begin(), LIMIT)
         return self._told(self.episode), tell(self.episode)
 
     def step(self, action: str | Action) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """Play a text or an action. CallError before the first reset and after the end."""
+        """Play a text or an action. CallError before the first reset, after the end and for what is neither."""
         episode = self.episode
         if episode is None or episode.ended != "running":
             raise CallError(f"{'the episode is over' if episode else 'no episode has begun'}; call reset")
-        turns = self._loop.run(plan(episode, action, self.form), LIMIT)
+        turns = self._loop.run(plan(episode, checked(action), self.form), LIMIT)
         reward = float(sum(turn.reward for turn in turns))
         ended = episode.ended
         return (
@@ -222,7 +244,8 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         return image.rgb(image.read(self.episode.observation.screenshot))
 
     def close(self) -> None:
-        """Close the page."""
+        """Close the page; a later reset opens another."""
+        self.episode = None
         self._loop.run(self.stage.close(), 30)
 
     def _told(self, episode: Episode) -> Observed:
@@ -240,8 +263,15 @@ def stage_of(
     browser: Give | None = None,
     **options: Any,
 ) -> Stage:
-    """A stage for tasks such as this one; `options` are those of a MiniWoB++ stage: time_limit, mode."""
-    if (task.url or "").startswith(miniwob.SCHEME):
+    """A stage for tasks such as this one; `options` are those of a MiniWoB++ stage: time_limit, mode.
+
+    CallError for options that the stage does not take.
+    """
+    known = ("time_limit", "mode") if (task.url or "").startswith(miniwob.SCHEME) else ()
+    if unknown := sorted(set(options) - set(known)):
+        there = f"there are: {', '.join(known)}" if known else "only MiniWoB++ pages take any"
+        raise CallError(f"stage_options: there is no {', '.join(unknown)}; {there}")
+    if known:
         return miniwob.MiniWobStage(screenshot=screenshot, effect=effect, browser=browser, ratio=ratio, **options)
     return PageStage(
         screenshot=screenshot,

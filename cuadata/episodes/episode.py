@@ -6,9 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+import numpy as np
+
 from cuadata.contracts import Prompt
 from cuadata.episodes.stage import Judgement, Stage
 from cuadata.episodes.terms import Ledger, succeeds
+from cuadata.errors import CallError
 from cuadata.speaking import prompts
 from cuadata.splitting import examples
 from cuadata.types import Action, Ended, Observation, Outcome, Reward, Step, Task, Trajectory
@@ -35,9 +38,14 @@ class Turn:
 
 
 def budget(task: Task, given: int | None = None) -> int:
-    """Steps that an episode may take; one where the task is only to point at an element, or clicking all would earn it."""
+    """Steps that an episode may take; one where the task is only to point at an element, or clicking all would earn it.
+
+    CallError for a number given that is none, or below 1.
+    """
     if given is not None:
-        return given
+        if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < 1:
+            raise CallError(f"max_steps: wanted a whole number of 1 or more, or None for the task's own, got {given!r}")
+        return int(given)
     pointing = len(task.solution) == 1 and bool(task.success) and all(c.state == "focused" for c in task.success)
     return 1 if pointing else max(MAX_STEPS, 2 * len(task.solution))
 

@@ -71,7 +71,7 @@ def is_file(family: str) -> bool:
 def task(family: str, seed: int, **options: Any) -> Task:
     """The task of a seed; the name of a task file (.yaml) gives its one task, whatever the seed.
 
-    KeyError for a name that is none, CallError for options that the family does not take.
+    KeyError for a name that is none, CallError for options that the family does not take and seeds below 0.
     """
     from cuadata import registry
 
@@ -79,6 +79,8 @@ def task(family: str, seed: int, **options: Any) -> Task:
         from cuadata.episodes import taskfile
 
         return taskfile.read(Path(family))
+    if seed < 0:
+        raise CallError(f"seed: wanted a whole number of 0 or more, got {seed}")
     name, rest = ("miniwob", {"name": family[len(MINIWOB) :]}) if family.startswith(MINIWOB) else (family, {})
     made = registry.families[name]
     try:

@@ -27,6 +27,7 @@ from cuadata.environment import (
     Observed,
     Unicode,
     browsers_for,
+    checked,
     observation_space,
     plan,
     stage_of,
@@ -34,7 +35,7 @@ from cuadata.environment import (
     told,
 )
 from cuadata.episodes import registration
-from cuadata.episodes.episode import Episode, Turn
+from cuadata.episodes.episode import Episode, Turn, budget
 from cuadata.errors import CallError
 from cuadata.scores import runs
 from cuadata.types import Action, Size, Task
@@ -73,13 +74,14 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         if num_envs < 1 or browsers < 1:
             raise CallError("num_envs and browsers are 1 or more")
         first = registration.task(family, 0, **options)
+        budget(first, max_steps)
         self.family, self.options, self.num_envs = family, options, num_envs
         self.form = registry.formats[format]
         self.max_steps, self.no_effect_lines = max_steps, no_effect_lines
         self.single_action_space = Unicode(LONGEST_ANSWER, min_length=0)
         self._space = observation_space(
-            viewport or first.viewport, device_pixel_ratio or first.device_pixel_ratio, screenshot=screenshot,
-            elements=elements,
+            viewport or first.viewport, first.device_pixel_ratio if device_pixel_ratio is None else device_pixel_ratio,
+            screenshot=screenshot, elements=elements,
         )  # fmt: skip
         self.single_observation_space = self._space
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -99,7 +101,9 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Begin an episode on every page. DataError where one does not open."""
+        """Begin an episode on every page. DataError where one does not open, CallError after `close`."""
+        if self.closed:
+            raise CallError("the environment is closed; make another")
         seeds = self._seeds(seed)
         given = (options or {}).get("tasks")
         tasks = given if given is not None else [self._task(s) for s in seeds]
@@ -112,7 +116,8 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         """Play one text or action on every page, all at one time; pages whose episode has ended begin the next one."""
         if len(actions) != self.num_envs:
             raise CallError(f"{self.num_envs} pages need as many actions, got {len(actions)}")
-        turns = self._all([self._play(place, action) for place, action in enumerate(actions)])
+        given, _ = [checked(action) for action in actions], self._open
+        turns = self._all([self._play(place, action) for place, action in enumerate(given)])
         open_ = self._open
         rewards = np.array([sum(t.reward for t in held) for held in turns], np.float64)
         terminated = np.array([e.ended in ("success", "failure") for e in open_])
@@ -122,6 +127,7 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close every page and browser."""
+        self.episodes = [None] * self.num_envs
         self._loop.run(self._close(), 60)
 
     async def _close(self) -> None:
@@ -162,7 +168,11 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
 
     def _all(self, work: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         async def gather() -> list[Any]:
-            return list(await asyncio.gather(*work))
+            # All are waited for: a page that still works when the call has ended would meet the next call's work.
+            told = await asyncio.gather(*work, return_exceptions=True)
+            for failed in (one for one in told if isinstance(one, BaseException)):
+                raise failed
+            return list(told)
 
         return self._loop.run(gather(), LIMIT)
 
