@@ -77,9 +77,7 @@ class OpenAI:
             **({"logprobs": True} if self._logprobs else {}),
         }
         choice = self._endpoint.ask(body, check=_first)["choices"][0]
-        held = choice.get("logprobs") or {}
-        odds = [token["logprob"] for token in held.get("content") or ()]
-        return choice["message"].get("content") or "", sum(odds) if odds else None
+        return choice["message"].get("content") or "", _odds(choice.get("logprobs"))
 
 
 def _headers() -> dict[str, str]:
@@ -93,6 +91,14 @@ def _first(answer: Body) -> object:
     if content is not None and not isinstance(content, str):
         raise TypeError(f"wanted a text as content, got {type(content).__name__}")
     return content
+
+
+def _odds(told: Any) -> float | None:
+    """The log-probability of an answer, summed over its tokens; None where the endpoint does not tell it of every one."""
+    tokens = told.get("content") if isinstance(told, dict) else None
+    held = [token.get("logprob") if isinstance(token, dict) else None for token in tokens or ()]
+    known = [float(one) for one in held if isinstance(one, (int, float))]
+    return sum(known) if known and len(known) == len(held) else None
 
 
 def filled(messages: list[Message], prompt: Prompt) -> list[Message]:
