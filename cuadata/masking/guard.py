@@ -172,8 +172,9 @@ class Guard:
         hidden: dict[str, str] = {}
         if effect.state and after is not None and step.after is not None:
             private = {subject(e) for o in (step.observation, step.after) for e in o.elements if e.id in self._kinds}
-            told = {(d.kind, d.subject): d.text for d in differences(before, after)}
-            for one in differences(step.observation, step.after):
+            # Nothing private was seen: what changed need not be found out again, twice.
+            told = {(d.kind, d.subject): d.text for d in differences(before, after)} if private else {}
+            for one in differences(step.observation, step.after) if private else ():
                 if one.subject in private:
                     hidden[one.text] = told.get((one.kind, one.subject), _CHANGED)
         reason = effect.reason
