@@ -14,6 +14,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
+from types import NoneType
 from typing import Annotated, Any, Final
 from urllib.parse import quote, quote_plus
 
@@ -38,6 +40,7 @@ _IN_ADDRESS = re.compile(
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*:/?/?[^\s\"'<>]+", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\W_]+")
 _UNTOUCHED = frozenset(("sha256", "phash", "colours", "format"))
+_WITHOUT_TEXT = frozenset((NoneType, bool, int, float))
 
 
 @dataclass(slots=True)
@@ -100,16 +103,16 @@ class Secrets:
         if isinstance(record, str):
             return record if name in _UNTOUCHED else self.text(record)
         if isinstance(record, tuple):
-            clean = tuple(self.value(one, name) for one in record)
+            clean = tuple([self.value(one, name) for one in record])
             return record if all(a is b for a, b in zip(clean, record, strict=True)) else clean
-        if isinstance(record, Image) or not is_dataclass(record) or isinstance(record, type):
-            return record
         changed = {}
-        for one in fields(record):
-            held = getattr(record, one.name)
-            clean = self.value(held, one.name)
+        for one in _names(type(record)):
+            held = getattr(record, one)
+            if type(held) in _WITHOUT_TEXT:
+                continue
+            clean = self.value(held, one)
             if clean is not held and clean != held:
-                changed[one.name] = clean
+                changed[one] = clean
         return replace(record, **changed) if changed else record
 
     def element(self, element: Element, kind: str | None, number: int = 1) -> Element:
@@ -177,6 +180,12 @@ class Secrets:
         if forms:
             self._find = re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
             self._find_parts = re.compile(f"(?=({'|'.join(map(re.escape, sorted(parts, key=len, reverse=True)))}))")
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a record that are looked into; none of pictures and of what is no record."""
+    return () if issubclass(kind, Image) or not is_dataclass(kind) else tuple(one.name for one in fields(kind))
 
 
 def bare(text: str) -> str:
