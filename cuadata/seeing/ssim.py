@@ -257,7 +257,6 @@ class Sums:
 
         Both are those of double precision, which is asked where single precision leaves a doubt.
         """
-        import numpy as np
 
         values = self._rectangle(self._nearly())
         below: NDArray[np.bool_] = values < limit - _DOUBT
