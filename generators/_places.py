@@ -15,6 +15,10 @@ HOSTS: Final = ("square", "circle")
 _CLEAR: Final = 0.13
 
 
+#: Share of shapes anywhere that stand in the row or column of another one.
+_LINED: Final = 0.6
+
+
 class Spot(NamedTuple):
     """Left, top and size of one shape, CSS px."""
 
@@ -81,6 +85,7 @@ def _anywhere(
     for attempt in range(2000):
         own = spot.size / 2 if attempt % 200 == 199 else spot.size
         spot = Spot(rng.uniform(left, max(left, right - own)), rng.uniform(top, max(top, bottom - own)), own)
+        spot = _in_line(rng, spot, placed, area)
         near = own * apart
         if all(
             spot.x > p.x + p.size + near or p.x > spot.x + own + near or spot.y > p.y + p.size + near
@@ -88,6 +93,21 @@ def _anywhere(
         ):  # fmt: skip
             break
     return spot
+
+
+def _in_line(rng: Random, spot: Spot, placed: Sequence[Spot], area: tuple[float, float, float, float]) -> Spot:
+    """The spot, often moved into the row or the column of another one.
+
+    Shapes that stand anywhere are rarely in line, and one that is gives itself away: with others on the other sides of a
+    reference it does not.
+    """
+    if not placed or rng.random() > _LINED:
+        return spot
+    other, (left, top, right, bottom) = rng.choice(placed), area
+    x, y = (at + (other.size - spot.size) / 2 for at in (other.x, other.y))
+    moved = spot._replace(x=x) if rng.random() < 0.5 else spot._replace(y=y)
+    inside = left <= moved.x <= right - spot.size and top <= moved.y <= bottom - spot.size
+    return moved if inside else spot
 
 
 def _nested(rng: Random, sizes: Sequence[float], view: Size) -> list[Spot]:

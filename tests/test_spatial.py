@@ -11,7 +11,15 @@ import pytest
 
 from cuadata import relation_rules, relations
 from cuadata.errors import CallError
-from cuadata.generating import spatial, spatial_balance, spatial_blocks, spatial_plan, spatial_sides, spatial_truth
+from cuadata.generating import (
+    spatial,
+    spatial_balance,
+    spatial_blocks,
+    spatial_plain,
+    spatial_plan,
+    spatial_sides,
+    spatial_truth,
+)
 from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_scene import Question, Scene, box
 from cuadata.registry import families
@@ -85,10 +93,11 @@ def test_nothing_trivial_predicts_the_target() -> None:
     balance, seen = spatial_balance.Balance(), list[spatial_balance.Seen]()
     seed = 0
     while len(seen) < 400:  # the interval is 4 points wide then
-        found = spatial_truth.questions(Scene(board(seed)), Random(seed), tries=40)
+        found = spatial_truth.questions(Scene(board(seed)), Random(seed))
         shown = [seen_of(question) for question in found]
         for _ in range(3):
-            place = balance.choose([(spatial_balance.hits(one),) for one in shown], Random(seed), most=1.0)
+            above = spatial_balance.hits(shown)
+            place = balance.choose([(n,) for n in range(len(shown))], above, [("all",)] * len(shown), Random(seed))
             if place is not None:
                 seen.append(shown.pop(place))
         seed += 1
@@ -181,14 +190,20 @@ def test_directions_worked_out_at_once_are_those_of_the_rules() -> None:
     grid = [BBox(40.0 * rng.randrange(12), 30.0 * rng.randrange(9), 20.0 * rng.randint(0, 5), 30.0) for _ in range(60)]
     free = [BBox(*(round(rng.uniform(-50, 900), 3) for _ in range(4))) for _ in range(40)]
     boxes = [*grid, *free, BBox(float("nan"), 0, 5, 5), BBox(0, 0, float("inf"), 5)]
-    held = spatial_sides.tables(boxes)
+    ways, apart = spatial_sides.between(boxes)
     for name in spatial_truth.DIRECTIONS:
         rule = relation_rules.PAIRS[name]
-        for target, row in zip(boxes, held[name], strict=True):
-            for reference, margin in zip(boxes, row, strict=True):
+        for target, *rows in zip(boxes, *(one.tolist() for one in ways[name]), strict=True):
+            for reference, margin, in_line, ahead in zip(boxes, *rows, strict=True):
                 real = relations.solid(target) and relations.solid(reference)
                 assert repr(margin) == repr(rule(target, reference) if real else float("-inf"))
-    assert spatial_sides.tables([])["above"] == []
+                assert not real or in_line == relations.in_line(name, target, [reference])
+                assert ahead == (real and spatial_plain.ahead(name, target, reference))
+    for target, gaps in zip(boxes, apart.gaps.tolist(), strict=True):
+        for reference, gap in zip(boxes, gaps, strict=True):
+            if relations.solid(target) and relations.solid(reference):
+                assert gap**0.5 == pytest.approx(relations.gap(target, reference), abs=1e-6)
+    assert spatial_sides.between([])[0]["above"].margins.tolist() == []
 
 
 @pytest.mark.parametrize("seed", range(4))

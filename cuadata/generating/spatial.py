@@ -1,13 +1,14 @@
 """Spatial grounding in numbers: generated pages, rendered and measured, to a dataset that is the same bytes each time.
 
-Blocks of rows are made by workers in parallel, each a pure function of its number and the seed; finished blocks lie beside
-the output folder, so that an interrupted run goes on. Then `build` decides splits over all rows, by template, and writes.
+Chains of blocks of rows are made by workers in parallel, each a pure function of its number and the seed; finished blocks lie
+beside the output folder, so that an interrupted run goes on. Then `build` decides splits over all rows, by template, and writes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from cuadata.browsing import browser_find
 from cuadata.building import folders, work
 from cuadata.errors import CallError
 from cuadata.generating import spatial_blocks, spatial_card, spatial_pages, spatial_render, spatial_rows
-from cuadata.generating.spatial_blocks import BLOCK, Job
+from cuadata.generating.spatial_blocks import BLOCK, CHAIN, Job
 from cuadata.judging import gating
 from cuadata.registry import families
 
@@ -60,6 +61,7 @@ def generate(
             pairs=pairs,
             elements=elements,
             folder=str(folder),
+            goes_on=k % CHAIN > 0,
         )
         for k in range(whole)
     ]
@@ -121,16 +123,23 @@ def _code_hash() -> str:
 
 
 def _make(jobs: Sequence[Job], workers: int, progress: Progress) -> None:
-    """Every block that is not there, or has another number of rows."""
+    """Every block that is not there, or has another number of rows; those of a chain one after the other."""
     left = [job for job in jobs if not _finished(job)]
+    chains = [list(held) for _, held in itertools.groupby(left, key=lambda job: job.number // CHAIN)]
     done = len(jobs) - len(left)
     try:
-        with work.workers(max(1, min(workers, len(left)))) as pool:
-            for _ in pool.map(spatial_pages.make, left):
-                done += 1
+        with work.workers(max(1, min(workers, len(chains)))) as pool:
+            for made in pool.map(_chain, chains):
+                done += made
                 progress("rendering", done, len(jobs))
     finally:
         spatial_render.close()
+
+
+def _chain(jobs: Sequence[Job]) -> int:
+    for job in jobs:
+        spatial_pages.make(job)
+    return len(jobs)
 
 
 def _finished(job: Job) -> bool:

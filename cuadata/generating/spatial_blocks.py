@@ -14,6 +14,7 @@ import msgspec
 
 from cuadata import image
 from cuadata.generating import spatial_plan
+from cuadata.generating.spatial_balance import State
 from cuadata.rows import Grounding, Pair, Rejected
 from cuadata.types import Image, Size
 
@@ -36,6 +37,9 @@ AXES: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
 VIEWPORTS: Final = (Size(1280, 720), Size(1024, 768), Size(1440, 900))
 #: Rows of one block, and pages after which a block gives up on its rows.
 BLOCK: Final = 100
+#: Blocks that are made one after the other, each going on from the balance of the one before: what a block alone cannot
+#: bring back to chance, with five questions of a stage, four can. More would leave less to do at once.
+CHAIN: Final = 4
 MOST_PAGES: Final = 200
 
 
@@ -50,6 +54,7 @@ class Job:
     pairs: Annotated[float, "perturbed pairs for one row of `grounding`"]
     folder: str
     elements: Annotated[bool, "rows keep the page's elements, for models that read it"] = False
+    goes_on: Annotated[bool, "from the balance of the block before, which lies in the folder"] = False
 
     @property
     def viewport(self) -> Size:
@@ -73,6 +78,7 @@ class Block:
     rejected: tuple[Rejected, ...]
     counts: Annotated[dict[str, int], "pages, renders, rows short of what was asked, tries that came to nothing"]
     browser: str
+    balance: Annotated[State, "of its questions and those of the blocks that it goes on from"]
 
 
 @cache

@@ -17,14 +17,14 @@ from cuadata.generating.spatial_scene import Question, Scene, box
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Grounding, Rejected
 
-#: Questions by place that are chosen on one page, and so many of them whatever they cost the balance.
+#: Questions by place that are chosen on one page, at most, and so many of them whatever they cost the balance.
 PLACES: Final = 6
-FEWEST: Final = 3
+FEWEST: Final = 2
 #: What a further one may cost.
-_MOST: Final = 0.3
+_MOST: Final = 1.0
 #: What a question may cost the balance more than another: for being in a pair, and for a kind that is rare so far.
-_PAIR_WORTH: Final = 0.8
-_RARE_WORTH: Final = 2.0
+_PAIR_WORTH: Final = 1.3
+_RARE_WORTH: Final = 1.0
 
 
 class Group(NamedTuple):
@@ -59,7 +59,9 @@ class Chooser:
     def _by_place(self, page: Page, rng: Random) -> None:
         """Choose questions by place, in groups: pairs of opposites, pairs of neighbours, single ones."""
         groups = list(_groups(page.scene, spatial_truth.questions(page.scene, rng)))
-        above = {id(q): hits(seen(page, q)) for group in groups for q in group.questions}
+        every = list({id(q): q for group in groups for q in group.questions}.values())
+        place_of = {id(q): place for place, q in enumerate(every)}
+        above, parts = hits([seen(page, q) for q in every]), [parts_of(page, q) for q in every]
         used: list[Question] = []
         while len(used) < self.places and self._room() > 0:
             open_to = min(self._room(), 2 if len(used) <= 2 else 1)
@@ -67,7 +69,7 @@ class Chooser:
                 one for one in groups if len(one.questions) <= open_to and not any(q in used for q in one.questions)
             ]
             place = self.balance.choose(
-                [tuple(above[id(q)] for q in one.questions) for one in groups], rng,
+                [tuple(place_of[id(q)] for q in one.questions) for one in groups], above, parts, rng,
                 worth=[self._worth(one) for one in groups], most=math.inf if len(used) < self.fewest else _MOST,
             )  # fmt: skip
             if place is None:
@@ -80,8 +82,21 @@ class Chooser:
                 if self.add(spatial_rows.asked(page, question, rng, pairing), page):
                     self.asked[len(self.rows) - 1] = question
 
+    def cheapest(self, page: Page, found: Sequence[Question], rng: Random) -> int | None:
+        """Position of the question that the balance would ask next; None for none. It is not counted."""
+        if not found:
+            return None
+        costs = self.balance.costs(
+            [(n,) for n in range(len(found))], hits([seen(page, q) for q in found]), [parts_of(page, q) for q in found]
+        )  # fmt: skip
+        return min(range(len(found)), key=lambda n: (costs[n], rng.random()))
+
+    def count(self, page: Page, question: Question) -> None:
+        """Count a question that was asked without a choice."""
+        self.balance.count(hits([seen(page, question)])[0], parts_of(page, question))
+
     def _worth(self, group: Group) -> float:
-        usual = max(1.0, self.kinds.total() / len({*spatial_truth.KINDS, *spatial_truth.SEARCHED}))
+        usual = max(1.0, self.kinds.total() / len(spatial_truth.KINDS))
         rare = sum(1 - self.kinds[q.kind] / usual for q in group.questions) / len(group.questions)
         return _RARE_WORTH * max(-1.0, rare) + (_PAIR_WORTH if group.kind else 0.0)
 
@@ -114,6 +129,11 @@ def _groups(scene: Scene, found: Sequence[Question]) -> Iterator[Group]:
         near = spatial_truth.neighbour(scene, one, found)
         if near is not None and near != one:
             yield Group((one, near), "hard_neighbour")
+
+
+def parts_of(page: Page, question: Question) -> tuple[str, ...]:
+    """The parts of the data that a question counts for: all of it, its family, its stage."""
+    return "all", page.task.family, f"stage {spatial_rows.stage(page, question)}"
 
 
 def seen(page: Page, question: Question) -> Seen:

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any, Final
 
 from cuadata.generating import spatial_again, spatial_blocks, spatial_pairs, spatial_render, spatial_rows, spatial_truth
-from cuadata.generating.spatial_balance import hits
+from cuadata.generating.spatial_balance import Balance
 from cuadata.generating.spatial_blocks import MOST_PAGES, Block, Job
-from cuadata.generating.spatial_choosing import PLACES, Chooser, seen
+from cuadata.generating.spatial_choosing import PLACES, Chooser
 from cuadata.generating.spatial_render import Page
 from cuadata.generating.spatial_rows import Pairing
 from cuadata.generating.spatial_scene import Question
@@ -22,13 +22,17 @@ _NAMED: Final = 2
 #: Renderings of one page in which a target is missing, at most; share of pages whose reference is moved.
 _WITHOUT: Final = 3
 _MOVED: Final = 0.25
+#: Changes of place that are looked at for one of them.
+_SWAPS: Final = 24
 #: Rows that come of one page, at most: by name, by place, each of these without its answer, one with its reference moved.
 _ROWS_A_PAGE: Final = _NAMED + 2 * PLACES + 1
 
 
 def make(job: Job) -> int:
     """Make a block and put it into the folder, whole or not at all; its number. DataError where a page is not rendered."""
-    spatial_blocks.write(job.folder, job.number, _Maker(job, Chooser(most=job.rows, elements=job.elements)).run())
+    before = spatial_blocks.read(job.folder, job.number - 1).balance if job.goes_on else None
+    chooser = Chooser(most=job.rows, elements=job.elements, balance=Balance(before))
+    spatial_blocks.write(job.folder, job.number, _Maker(job, chooser).run())
     return job.number
 
 
@@ -63,7 +67,7 @@ class _Maker:
         self.counts["renders"] = spatial_render.count() - renders
         return Block(
             grounding=tuple(self.rows), pairs=tuple(self.pairs), rejected=tuple(self.chooser.rejected),
-            counts=dict(sorted(self.counts.items())), browser=self.browser,
+            counts=dict(sorted(self.counts.items())), browser=self.browser, balance=self.chooser.balance.state(),
         )  # fmt: skip
 
     def _next(self) -> Page:
@@ -87,7 +91,7 @@ class _Maker:
             self.counts["pages without a question by place"] += 1
         self._missing(page, rng)
         if self.asked and rng.random() < _MOVED:
-            self._moved(page, *rng.choice(list(self.asked.items())), rng)
+            self._moved(page, rng)
         wanted = int(self.job.pairs * len(self.rows) + 1e-9) - len(self.pairs)
         for place in rng.sample(range(before, len(self.rows)), min(max(0, wanted), len(self.rows) - before)):
             self._perturb(page, place, rng)
@@ -117,21 +121,32 @@ class _Maker:
                 self.counts["pairs that came to nothing"] += 1
                 continue
             pairing = self._pairing(place, kind)
-            if self.chooser.add(spatial_rows.impossible(changed, question, references, rng, pairing), changed):
+            stage = self.rows[place].stage
+            row = spatial_rows.impossible(changed, question, references, rng, pairing, stage=stage)
+            if self.chooser.add(row, changed):
                 self._join(place, pairing)
 
-    def _moved(self, page: Page, place: int, question: Question, rng: Random) -> None:
-        """The reference in the place of another element; the same relation has another answer there."""
+    def _moved(self, page: Page, rng: Random) -> None:
+        """A reference in the place of another element; the same relation has another answer there.
+
+        What stands where a reference was is mostly near it: the balance chooses by where boxes will stand, if all goes well.
+        """
         swaps = [
-            (_number(one), _number(other))
+            (place, question, one, other)
+            for place, question in self.asked.items()
             for one in question.all_references
             for other in page.scene.targets
             if _number(one) is not None and other not in question.all_references and other is not question.target
-            if spatial_truth.turns(page.scene, question, one, other)
         ]
-        if not swaps:
+        found = []
+        for place, question, one, other in rng.sample(swaps, min(len(swaps), _SWAPS)):
+            moved = spatial_truth.swapped(page.scene, question, one, other)
+            if moved is not None:
+                found.append((place, question, (_number(one), _number(other)), moved))
+        chosen = self.chooser.cheapest(page, [moved for *_, moved in found], rng)
+        if chosen is None:
             return
-        swap = rng.choice(swaps)
+        place, question, swap, _ = found[chosen]
         changed = spatial_render.again(page, "moved_reference", {"swap": swap})
         references, scene = changed.scene.again(question), changed.scene
         again = scene.question(question.kind, question.thing, question.stated, references) if references else None
@@ -140,7 +155,7 @@ class _Maker:
             return
         pairing = self._pairing(place, "moved_reference")
         if self.chooser.add(spatial_rows.asked(changed, again, rng, pairing), changed):
-            self.chooser.balance.choose([(hits(seen(changed, again)),)], rng)
+            self.chooser.count(changed, again)
             self._join(place, pairing)
 
     def _pairing(self, place: int, kind: str) -> Pairing:

@@ -105,12 +105,13 @@ def _counts(relation: Relation, boxes: Sequence[BBox], references: Sequence[BBox
 def _roughly(stated: Sequence[Stated], box: BBox, references: Sequence[Sequence[BBox]]) -> bool:
     """Whether directions are all that is stated, and a box lies that way of each reference, rather ahead than aside."""
     return all(
-        one.relation in AHEAD and _ahead(one.relation, box, held[0])
+        one.relation in AHEAD and ahead(one.relation, box, held[0])
         for one, held in zip(stated, references, strict=True)
     )
 
 
-def _ahead(relation: Relation, box: BBox, reference: BBox) -> bool:
+def ahead(relation: Relation, box: BBox, reference: BBox) -> bool:
+    """Whether a box lies in a direction from a reference, rather ahead than aside."""
     across = max(box.x - reference.right, reference.x - box.right, 0.0)
     down = max(box.y - reference.bottom, reference.y - box.bottom, 0.0)
     along, aside = (down, across) if relation in ("above", "below") else (across, down)

@@ -53,18 +53,24 @@ def asked(page: Page, question: Question, rng: Random, pairing: Pairing | None =
     text, mood = spatial_words.order(thing, rng)
     target = spatial_words.named(question.target, looks.get(question.target.id), rng)
     others = question.candidates
-    stage = 3 if question.kind in ("composed", "between", "nth_in_row", "nth_in_column") else 2
     return replace(
         _row(page, text, "spatial", question.target, others, question.all_references),
         references=tuple(map(target_row, question.all_references)),
         relation=question.stated[0].relation,
         failures=tuple(failure(question, place) for place in range(len(others))),
         axes=_axes(page, question.target, relation=question.kind, mood=mood, rivals=len(others) - 1),
-        stage=4 if page.task.family == "widgets" and len(page.scene.targets) >= _CLUTTER else stage,
+        stage=stage(page, question),
         pair_id=pairing.id if pairing else None,
         pair_kind=pairing.kind if pairing else None,
         thought=spatial_words.thought("spatial", question.stated, names, target),
     )
+
+
+def stage(page: Page, question: Question) -> int:
+    """How far on a question is asked: 2 one relation, 3 composed ones, 4 a cluttered page."""
+    if page.task.family == "widgets" and len(page.scene.targets) >= _CLUTTER:
+        return 4
+    return 3 if question.kind in ("composed", "between", "nth_in_row", "nth_in_column") else 2
 
 
 def named(page: Page, rng: Random) -> Grounding | None:
@@ -95,9 +101,18 @@ def named(page: Page, rng: Random) -> Grounding | None:
 
 
 def impossible(
-    page: Page, question: Question, references: Sequence[Sequence[Element]], rng: Random, pairing: Pairing
+    page: Page,
+    question: Question,
+    references: Sequence[Sequence[Element]],
+    rng: Random,
+    pairing: Pairing,
+    *,
+    stage: int,
 ) -> Grounding:
-    """The row of a question whose target is removed or covered on this page: the right answer is infeasible."""
+    """The row of a question whose target is removed or covered on this page: the right answer is infeasible.
+
+    `stage`: that of the question as it was, so that pairs stay together and every stage has such rows.
+    """
     looks = page.look.looks
     names = [[spatial_words.named(e, looks.get(e.id), rng) for e in held] for held in references]
     thing = spatial_words.phrased(question.stated, question.thing, names, rng)
@@ -118,7 +133,7 @@ def impossible(
         relation=question.stated[0].relation,
         failures=tuple("the relation fails" for _ in others),
         axes=_axes(page, None, relation=question.kind, mood=mood, rivals=len(others)),
-        stage=3 if question.kind == "composed" else 2,
+        stage=stage,
         pair_id=pairing.id,
         pair_kind=pairing.kind,
         thought=f"The instruction gives a place, but {cause}.",

@@ -69,8 +69,10 @@ class Scene:
             if thing:
                 meant = phrases.read(f"Click the {thing}").target
                 self.things[thing] = index.matching(meant)
-        self._place = {one.id: place for place, one in enumerate(seen)}
-        self._sides = spatial_sides.tables(list(map(box, seen)))
+        #: Id -> place in the arrays of directions and distances.
+        self.place = {one.id: place for place, one in enumerate(seen)}
+        self.ways, self.apart = spatial_sides.between(list(map(box, seen)))
+        self._sides: dict[Relation, list[list[float]]] = {name: way.margins.tolist() for name, way in self.ways.items()}
         self._touching: dict[int, list[Element]] = {}
         self._questions: dict[object, Question | None] = {}
 
@@ -102,8 +104,8 @@ class Scene:
             return self.margins(candidates, stated, references)
         found = []
         for one, held in zip(stated, references, strict=True):
-            table, reference = self._sides[one.relation], self._place[held[0].id]
-            margins = [table[self._place[each.id]][reference] for each in candidates]
+            table, reference = self._sides[one.relation], self.place[held[0].id]
+            margins = [table[self.place[each.id]][reference] for each in candidates]
             found.append([0.0 if -relation_rules.ROUNDING <= margin < 0 else margin for margin in margins])
         return list(zip(*found, strict=True))
 
@@ -111,12 +113,12 @@ class Scene:
         """Whether a relation of two boxes holds, with no allowance for rounding."""
         table = self._sides.get(relation)
         if table is not None:
-            return table[self._place[target.id]][self._place[reference.id]] >= 0
+            return table[self.place[target.id]][self.place[reference.id]] >= 0
         return relation_rules.PAIRS[relation](box(target), box(reference)) >= 0
 
     def between(self, target: Element, one: Element, other: Element) -> bool:
         """Whether a target lies past the one and before the other, or past the other and before the one."""
-        own, first, last = self._place[target.id], self._place[one.id], self._place[other.id]
+        own, first, last = self.place[target.id], self.place[one.id], self.place[other.id]
         return any(
             (table[first][own] >= 0 and table[own][last] >= 0) or (table[last][own] >= 0 and table[own][first] >= 0)
             for table in (self._sides["left_of"], self._sides["above"])

@@ -11,51 +11,48 @@ from typing import Final
 import msgspec
 
 from cuadata import relation_rules, relations
-from cuadata.generating import spatial_plain
+from cuadata.generating import spatial_plain, spatial_search
 from cuadata.generating.spatial_scene import Question, Scene, box
 from cuadata.generating.spatial_scene import boxes as all_boxes
 from cuadata.relations import OPPOSITES
 from cuadata.types import BBox, Element, Relation
 from cuadata.wording.phrases import Stated
 
-DIRECTIONS: Final[tuple[Relation, ...]] = ("above", "below", "left_of", "right_of")
-#: Kinds of question that are tried in turn; directions twice, since models fail on them.
-KINDS: Final = (*DIRECTIONS, *DIRECTIONS, "composed", "composed", "nearest", "between", "between", "same_row", "same_column",
-                "nth_in_row", "nth_in_column", "nth_in_list")  # fmt: skip
+DIRECTIONS: Final[tuple[Relation, ...]] = (*spatial_search.DOWN, *spatial_search.ACROSS)
+#: Kinds of question that are tried in turn.
+DRAWN: Final = (
+    "nearest", "between", "between", "same_row", "same_column", "nth_in_row", "nth_in_column", "nth_in_list",
+)  # fmt: skip
 #: Kinds that few elements of a page are fit for: all are tried.
 SEARCHED: Final[tuple[Relation, ...]] = ("inside", "contains", "overlapping", "at_edge", "at_corner")
 SIDES: Final[tuple[relations.Side, ...]] = ("top", "bottom", "left", "right")
 _CORNERS: Final[tuple[tuple[relations.Side, relations.Side], ...]] = (
     ("top", "left"), ("top", "right"), ("bottom", "left"), ("bottom", "right"),
 )  # fmt: skip
+KINDS: Final = frozenset((*DIRECTIONS, "composed", *DRAWN, *SEARCHED))
 #: Questions that are tried on one page.
-TRIES: Final = 96
-ENOUGH: Final = 32
+TRIES: Final = 24
 #: Pairs of references that are tried for one target.
 _PAIRS: Final = 40
 
 
-def questions(scene: Scene, rng: Random, *, tries: int = TRIES, enough: int = ENOUGH) -> list[Question]:
-    """Different questions about a page, as many as are found in some tries, at most `enough`."""
+def questions(scene: Scene, rng: Random, *, tries: int = TRIES) -> list[Question]:
+    """Different questions about a page: some of all that it has by direction, the others as many as some tries find."""
     found: dict[object, Question] = {}
     if not scene.things or len(scene.references) < 3:
         return []
-    things, kinds = sorted(scene.things), rng.sample(KINDS, len(KINDS))
     for rare in SEARCHED:
         for one in itertools.islice(_searched(rare, scene, rng), 4):
             found.setdefault(_key(one), one)
-    for attempt in range(tries):
+    for one in spatial_search.directions(scene, rng):
+        found.setdefault(_key(one), one)
+    things, kinds = sorted(scene.things), rng.sample(DRAWN, len(DRAWN))
+    for kind in itertools.islice(itertools.cycle(kinds), tries):
         thing = rng.choice(things)
-        if attempt % 2:
-            question = _not_the_nearest(scene, thing, rng)
-        else:
-            kind = kinds[attempt // 2 % len(kinds)]
-            drawn = _drawn(kind, scene, rng.choice(scene.things[thing]), rng)
-            question = scene.question(kind, thing, *drawn) if drawn is not None else None
+        drawn = _drawn(kind, scene, rng.choice(scene.things[thing]), rng)
+        question = scene.question(kind, thing, *drawn) if drawn is not None else None
         if question is not None:
             found.setdefault(_key(question), question)
-            if len(found) == enough:
-                break
     return list(found.values())
 
 
@@ -89,25 +86,6 @@ def _searched(kind: Relation, scene: Scene, rng: Random) -> Iterator[Question]:
                 yield question
 
 
-def _not_the_nearest(scene: Scene, thing: str, rng: Random) -> Question | None:
-    """A direction to an element, from a reference to which another of its class is nearer; None where that is not so."""
-    reference, held = rng.choice(scene.references), scene.things[thing]
-    target = rng.choice(held)
-    own = relations.gap(box(target), box(reference))
-    if target is reference or all(
-        relations.gap(box(one), box(reference)) >= own for one in held if one is not reference
-    ):
-        return None
-    for direction in DIRECTIONS:
-        if scene.holds(direction, target, reference):
-            for nearest in (False, True):
-                stated = [Stated(relation=direction, nearest=nearest)]
-                question = scene.question(direction, thing, stated, [(reference,)])
-                if question is not None:
-                    return question if question.target is target else None
-    return None
-
-
 Drawn = tuple[list[Stated], list[tuple[Element, ...]]]
 
 
@@ -115,8 +93,6 @@ def _drawn(kind: str, scene: Scene, target: Element, rng: Random) -> Drawn | Non
     """Relations of a kind that a target may be meant by, with references that they hold to; None where there are none."""
     others = [one for one in scene.references if one is not target]
     rng.shuffle(others)
-    if kind == "composed":
-        return _composed(scene, target, others, rng)
     if kind == "between":
         pairs = itertools.islice(itertools.combinations(others, 2), _PAIRS)
         held = next((pair for pair in pairs if scene.between(target, *pair)), None)
@@ -126,22 +102,7 @@ def _drawn(kind: str, scene: Scene, target: Element, rng: Random) -> Drawn | Non
     if kind == "nearest":
         return [Stated(relation="nearest")], [(others[0],)]
     near = next((one for one in others if scene.holds(kind, target, one)), None)  # type: ignore[arg-type]
-    nearest = kind in DIRECTIONS and rng.random() < 0.2
-    return ([Stated(relation=kind, nearest=nearest)], [(near,)]) if near else None  # type: ignore[arg-type]
-
-
-def _composed(scene: Scene, target: Element, others: Sequence[Element], rng: Random) -> Drawn | None:
-    """One relation across and one down, each to a reference of its own."""
-    told: list[tuple[Relation, Element]] = []
-    for pair in rng.sample((DIRECTIONS[:2], DIRECTIONS[2:]), 2):
-        used = [one for _, one in told]
-        fits: Iterator[tuple[Relation, Element]] = (
-            (name, one) for one in others if one not in used for name in pair if scene.holds(name, target, one)
-        )
-        told.extend(itertools.islice(fits, 1))
-    if len(told) < 2:
-        return None
-    return [Stated(relation=name) for name, _ in told], [(one,) for _, one in told]
+    return ([Stated(relation=kind)], [(near,)]) if near else None  # type: ignore[arg-type]
 
 
 def _counted(kind: Relation, scene: Scene, target: Element, others: Sequence[Element], rng: Random) -> Drawn | None:
@@ -181,20 +142,24 @@ def opposite(scene: Scene, question: Question) -> Question | None:
     return scene.question(turned.relation, question.thing, [turned], question.references)
 
 
-def turns(scene: Scene, question: Question, one: Element, other: Element) -> bool:
-    """Whether a question would plainly mean another element if a reference and a target stood in each other's place.
+def swapped(scene: Scene, question: Question, one: Element, other: Element) -> Question | None:
+    """What a question would mean if a reference and a target stood in each other's place; None where not plainly another element.
 
     Worked out from the boxes as they are: what a page does when two of its elements change places, only it can tell.
     """
     moved = {one.id: replace(one, bbox=other.bbox), other.id: replace(other, bbox=one.bbox)}
-    candidates = [moved.get(each.id, each) for each in question.candidates]
-    references = [[moved.get(each.id, each) for each in held] for held in question.references]
+    candidates = tuple(moved.get(each.id, each) for each in question.candidates)
+    references = tuple(tuple(moved.get(each.id, each) for each in held) for held in question.references)
     margins = scene.margins(candidates, question.stated, references)
     finding = relations.decide([min(each) for each in margins])
     if finding.reason is not None or finding.fits[0] == question.answer:
-        return False
-    boxes = list(map(box, candidates))
-    return spatial_plain.answers(question.stated, finding.fits[0], boxes, all_boxes(references), margins)
+        return None
+    place, boxes = finding.fits[0], list(map(box, candidates))
+    if not spatial_plain.answers(question.stated, place, boxes, all_boxes(references), margins):
+        return None
+    return replace(
+        question, candidates=candidates, references=references, margins=tuple(map(min, margins)), answer=place
+    )  # fmt: skip
 
 
 def neighbour(scene: Scene, question: Question, others: Sequence[Question]) -> Question | None:
