@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from random import Random
@@ -45,11 +46,11 @@ def hits(seen: Sequence[Seen]) -> Any:
     if not seen:
         return np.zeros((0, len(PREDICTORS)), dtype=np.int64)
     boxes, held = _padded([one.boxes for one in seen])
-    scores = np.stack(_scores(seen, boxes), axis=1)
-    scores[~np.broadcast_to(held[:, None, :], scores.shape)] = -np.inf
+    scores = np.stack(_scores(seen, boxes))
+    scores = np.where(held, scores, -np.inf)
     best = scores == scores.max(axis=2, keepdims=True)
-    right = best[np.arange(len(seen)), :, [one.answer for one in seen]]
-    return np.rint(UNIT * (right / best.sum(axis=2) - 1 / held.sum(axis=1)[:, None])).astype(np.int64)
+    right = best[:, np.arange(len(seen)), [one.answer for one in seen]]
+    return np.rint(UNIT * (right / best.sum(axis=2) - 1 / held.sum(axis=1)).T).astype(np.int64)
 
 
 def _padded(rows: Sequence[Sequence[BBox]]) -> tuple[Any, Any]:
@@ -186,12 +187,17 @@ class Balance:
 
     def costs(self, groups: Sequence[tuple[int, ...]], above: Any, parts: Sequence[tuple[str, ...]]) -> list[float]:
         """What each group would cost, for each of its questions; see `choose`."""
-        leans, costs = self._leans(above, parts), []
-        for group in groups:
-            own = above[group[0]] if len(group) == 1 else above[list(group)].sum(axis=0)
-            squares = int(own @ own) * len(parts[group[0]])
-            costs.append((squares + 2 * sum(leans[one] for one in group) / _PATIENCE) / UNIT**2 / len(group))
-        return costs
+        import numpy as np
+
+        if not groups:
+            return []
+        leans = self._leans(above, parts)
+        sizes = np.array([len(group) for group in groups])
+        places, starts = np.fromiter(itertools.chain(*groups), dtype=np.int64), np.cumsum(sizes) - sizes
+        own = np.add.reduceat(above[places], starts, axis=0)
+        squares = (own * own).sum(axis=1) * np.array([len(parts[group[0]]) for group in groups])
+        pulled = np.add.reduceat(leans[places], starts)
+        return ((squares + 2 * pulled / _PATIENCE) / UNIT**2 / sizes).tolist()  # type: ignore[no-any-return]
 
     def count(self, above: Any, parts: Iterable[str]) -> None:
         """Count one question that was asked: its row of `hits`, and its parts."""
@@ -202,16 +208,16 @@ class Balance:
             self.above[part] = self.above.get(part, 0) + above
             self.stood[part] = np.clip(self.stood.get(part, 0) + self.above[part], -most, most)
 
-    def _leans(self, above: Any, parts: Sequence[tuple[str, ...]]) -> list[int]:
-        """How far each question leans to where its parts lean, in UNITs^2 / _PATIENCE."""
+    def _leans(self, above: Any, parts: Sequence[tuple[str, ...]]) -> Any:
+        """Array of how far each question leans to where its parts lean, in UNITs^2 / _PATIENCE."""
         import numpy as np
 
-        none = np.zeros(len(PREDICTORS), dtype=np.int64)
-        pulls = {
-            some: sum((_PATIENCE * self.above[part] + self.stood[part] for part in some if part in self.above), none)
-            for some in set(parts)
-        }  # fmt: skip
-        return [int(one @ pulls[some]) for one, some in zip(above, parts, strict=True)]
+        pulls = {some: np.zeros(len(PREDICTORS), dtype=np.int64) for some in set(parts)}
+        for some, pull in pulls.items():
+            for part in some:
+                if part in self.above:
+                    pull += _PATIENCE * self.above[part] + self.stood[part]
+        return (above * np.array([pulls[some] for some in parts])).sum(axis=1)
 
 
 #: Questions that a table works out at once.

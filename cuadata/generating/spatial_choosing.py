@@ -23,8 +23,8 @@ FEWEST: Final = 2
 #: What a further one may cost.
 _MOST: Final = 1.0
 #: What a question may cost the balance more than another: for being in a pair, and for a kind that is rare so far.
-_PAIR_WORTH: Final = 1.3
-_RARE_WORTH: Final = 1.0
+_PAIR_WORTH: Final = 1.5
+_RARE_WORTH: Final = 1.8
 
 
 class Group(NamedTuple):
@@ -62,22 +62,21 @@ class Chooser:
         every = list({id(q): q for group in groups for q in group.questions}.values())
         place_of = {id(q): place for place, q in enumerate(every)}
         above, parts = hits([seen(page, q) for q in every]), [parts_of(page, q) for q in every]
-        used: list[Question] = []
+        open_groups = [(tuple(place_of[id(q)] for q in one.questions), one) for one in groups]
+        used: set[int] = set()
         while len(used) < self.places and self._room() > 0:
-            open_to = min(self._room(), 2 if len(used) <= 2 else 1)
-            groups = [
-                one for one in groups if len(one.questions) <= open_to and not any(q in used for q in one.questions)
-            ]
+            most = min(self._room(), 2 if len(used) <= 2 else 1)
+            open_groups = [held for held in open_groups if len(held[0]) <= most and used.isdisjoint(held[0])]
             place = self.balance.choose(
-                [tuple(place_of[id(q)] for q in one.questions) for one in groups], above, parts, rng,
-                worth=[self._worth(one) for one in groups], most=math.inf if len(used) < self.fewest else _MOST,
+                [places for places, _ in open_groups], above, parts, rng,
+                worth=[self._worth(one) for _, one in open_groups], most=math.inf if len(used) < self.fewest else _MOST,
             )  # fmt: skip
             if place is None:
                 break
-            chosen = groups[place]
+            places, chosen = open_groups[place]
             pairing = Pairing(f"{page.task.id}/{chosen.kind}/{len(used)}", chosen.kind) if chosen.kind else None
+            used.update(places)
             for question in chosen.questions:
-                used.append(question)
                 self.kinds[question.kind] += 1
                 if self.add(spatial_rows.asked(page, question, rng, pairing), page):
                     self.asked[len(self.rows) - 1] = question
@@ -97,7 +96,7 @@ class Chooser:
 
     def _worth(self, group: Group) -> float:
         usual = max(1.0, self.kinds.total() / len(spatial_truth.KINDS))
-        rare = sum(1 - self.kinds[q.kind] / usual for q in group.questions) / len(group.questions)
+        rare = 1 - sum(self.kinds[q.kind] for q in group.questions) / usual / len(group.questions)
         return _RARE_WORTH * max(-1.0, rare) + (_PAIR_WORTH if group.kind else 0.0)
 
     def _room(self) -> int:
@@ -127,7 +126,7 @@ def _groups(scene: Scene, found: Sequence[Question]) -> Iterator[Group]:
         if other is not None:
             yield Group((one, other), "opposite")
         near = spatial_truth.neighbour(scene, one, found)
-        if near is not None and near != one:
+        if near is not None and near is not one:
             yield Group((one, near), "hard_neighbour")
 
 

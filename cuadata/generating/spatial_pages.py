@@ -23,7 +23,7 @@ _NAMED: Final = 2
 _WITHOUT: Final = 3
 _MOVED: Final = 0.25
 #: Changes of place that are looked at for one of them.
-_SWAPS: Final = 24
+_SWAPS: Final = 12
 #: Rows that come of one page, at most: by name, by place, each of these without its answer, one with its reference moved.
 _ROWS_A_PAGE: Final = _NAMED + 2 * PLACES + 1
 
@@ -135,8 +135,9 @@ class _Maker:
             (place, question, one, other)
             for place, question in self.asked.items()
             for one in question.all_references
+            if _number(one) is not None
             for other in page.scene.targets
-            if _number(one) is not None and other not in question.all_references and other is not question.target
+            if other.id not in {question.target.id, *(each.id for each in question.all_references)}
         ]
         found = []
         for place, question, one, other in rng.sample(swaps, min(len(swaps), _SWAPS)):

@@ -12,7 +12,7 @@ from cuadata import __version__
 from cuadata.generating import spatial_words
 from cuadata.generating.spatial_render import Page
 from cuadata.generating.spatial_scene import Question
-from cuadata.generating.spatial_truth import failure
+from cuadata.generating.spatial_truth import failures
 from cuadata.judging import gating
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Grounding, Rejected
@@ -57,7 +57,7 @@ def asked(page: Page, question: Question, rng: Random, pairing: Pairing | None =
         _row(page, text, "spatial", question.target, others, question.all_references),
         references=tuple(map(target_row, question.all_references)),
         relation=question.stated[0].relation,
-        failures=tuple(failure(question, place) for place in range(len(others))),
+        failures=failures(question),
         axes=_axes(page, question.target, relation=question.kind, mood=mood, rivals=len(others) - 1),
         stage=stage(page, question),
         pair_id=pairing.id if pairing else None,

@@ -63,6 +63,7 @@ class Scene:
         #: What can be referred to: seen, and called by a name that nothing else has.
         self.references = [e for e, n in zip(seen, called, strict=True) if n and called.count(n) == 1 and _plain(n)]
         self.targets = [one for one in self.references if one.interactive and one.point is not None]
+        self._asked_for = {one.id for one in self.targets}
         index = descriptions.Index(seen)
         self.things: dict[str, list[Element]] = {}
         for thing in dict.fromkeys(noun(one, look.looks.get(one.id)) for one in self.targets):
@@ -141,7 +142,7 @@ class Scene:
         if any(close) and any(map(self.touching, references[0])):
             return None
         finding, candidates, margins = self.answer(thing, stated, references)
-        if finding.reason is not None or len(candidates) < 2 or candidates[finding.fits[0]] not in self.targets:
+        if finding.reason is not None or len(candidates) < 2 or candidates[finding.fits[0]].id not in self._asked_for:
             return None
         place = finding.fits[0]
         answer = candidates[place]

@@ -19,8 +19,8 @@ from cuadata.wording.phrases import Stated
 ACROSS: Final[tuple[Relation, ...]] = ("left_of", "right_of")
 DOWN: Final[tuple[Relation, ...]] = ("above", "below")
 #: Questions of one direction and of two that a page gives, at most: half of them those that lean least, half any.
-SINGLE: Final = 16
-COMPOSED: Final = 8
+SINGLE: Final = 12
+COMPOSED: Final = 6
 #: Pairs of references that are looked at for one question of two; references that they are drawn from.
 _TRIED: Final = 3
 _REFERENCES: Final = 40
@@ -107,24 +107,22 @@ class _Table:
             for one in (self.fits, self.near)
         ]
         alone = (both[0] == 1) & (both[1] == 1)
-        pairs = np.argwhere(alone).tolist()
-        for one, other in self.rng.sample(pairs, min(len(pairs), COMPOSED * _TRIED)):
-            (down, first), (across, second) = divmod(one, len(drawn)), divmod(other, len(drawn))
-            if first == second:
-                continue
-            first, second = drawn[first], drawn[second]
-            target = int((self.fits[down][:, first] & self.fits[2 + across][:, second]).argmax())
-            reach = np.sqrt(self.distances[0][:, first]) + np.sqrt(self.distances[0][:, second])
-            ahead = self.ahead[down][:, first] & self.ahead[2 + across][:, second] & (reach <= reach[target])
-            if ahead.sum() > ahead[target]:
-                continue
-            lean = sum(
-                int(np.minimum(each[target, first], each[target, second]) <= each[:, [first, second]].min())
-                for each in self.distances
-            )
-            told = [(self.names[down], first), (self.names[2 + across], second)]
+        pairs = np.argwhere(alone)
+        pairs = pairs[self.rng.sample(range(len(pairs)), min(len(pairs), COMPOSED * _TRIED))]
+        (down, across), (first, second) = (pairs // len(drawn)).T, np.array(drawn)[pairs % len(drawn)].T
+        across = across + 2
+        targets = (self.fits[down, :, first] & self.fits[across, :, second]).argmax(axis=1)
+        ways = np.sqrt(self.distances[0].T)
+        reach, every = ways[first] + ways[second], np.arange(len(pairs))
+        rivals = self.ahead[down, :, first] & self.ahead[across, :, second] & (reach <= reach[every, targets][:, None])
+        rivals[every, targets] = False
+        plain = ~rivals.any(axis=1) & (first != second)
+        nearest = [np.minimum(each.T[first], each.T[second]) for each in self.distances]
+        lean = sum((each[every, targets] <= each.min(axis=1)).astype(np.int32) for each in nearest)
+        for n in np.flatnonzero(plain).tolist():
+            told = [(self.names[down[n]], first[n]), (self.names[across[n]], second[n])]
             self.rng.shuffle(told)
             yield _Found(
-                lean, "composed", self.thing, tuple(Stated(relation=name) for name, _ in told),
+                int(lean[n]), "composed", self.thing, tuple(Stated(relation=name) for name, _ in told),
                 tuple((self.references[place],) for _, place in told),
             )  # fmt: skip

@@ -172,29 +172,24 @@ def right_side(question: Question) -> Iterator[int]:
     """Positions of candidates whose middle lies on the stated side of the reference, the target left out."""
     if len(question.stated) != 1 or question.kind not in DIRECTIONS:
         return
-    reference = box(question.references[0][0]).center
-    for place, one in enumerate(question.candidates):
-        middle = box(one).center
-        side = {
-            "above": middle.y < reference.y,
-            "below": middle.y > reference.y,
-            "left_of": middle.x < reference.x,
-            "right_of": middle.x > reference.x,
-        }[question.kind]
-        if side and place != question.answer:
+    reference, answer = box(question.references[0][0]), question.answer
+    across, towards = question.kind in ("left_of", "right_of"), 1 if question.kind in ("below", "right_of") else -1
+    middle = 2 * reference.x + reference.width if across else 2 * reference.y + reference.height
+    for place, one in enumerate(map(box, question.candidates)):
+        own = 2 * one.x + one.width if across else 2 * one.y + one.height
+        if place != answer and towards * (own - middle) > 0:
             yield place
 
 
-def failure(question: Question, place: int) -> str:
-    """Why a candidate is not meant; empty for the target."""
-    if place == question.answer:
-        return ""
-    if place in set(right_side(question)):
-        return (
-            "on the right side, but not the nearest" if question.stated[0].nearest else "on the right side, not in line"
-        )
+def failures(question: Question) -> tuple[str, ...]:
+    """Why each candidate is not meant; empty for the target."""
+    beside = set(right_side(question))
+    aside = "on the right side, but not the nearest" if question.stated[0].nearest else "on the right side, not in line"
     names = " and ".join(one.relation.replace("_", " ") for one in question.stated)
-    return f"{names}: fails by {-question.margins[place]:.2f}"
+    return tuple(
+        "" if place == question.answer else aside if place in beside else f"{names}: fails by {-margin:.2f}"
+        for place, margin in enumerate(question.margins)
+    )
 
 
 def lost(scene: Scene, question: Question) -> bool:
