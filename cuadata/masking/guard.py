@@ -83,6 +83,8 @@ class Guard:
         seen = with_masks(Seen(observation, tab, list(held)))
         self._kinds.update(seen.kinds)
         self._recent.append(seen)
+        # Ahead of the step, while its pictures are compared in another thread; done again where a secret is learned meanwhile.
+        self._cleaner.observation(seen)
 
     # --- what is stored ---------------------------------------------------------------------------------------------
 
