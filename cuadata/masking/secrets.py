@@ -106,7 +106,8 @@ class Secrets:
             clean = tuple([self.value(one, name) for one in record])
             return record if all(a is b for a, b in zip(clean, record, strict=True)) else clean
         changed = {}
-        for one in _names(type(record)):
+        kind: Any = type(record)
+        for one in _names(kind):
             held = getattr(record, one)
             if type(held) in _WITHOUT_TEXT:
                 continue
