@@ -16,6 +16,7 @@ from PIL import Image as Pillow
 from PIL import ImageFont
 
 from cuadata import effects
+from cuadata.seeing.pixels import change
 from cuadata.types import BBox, Dialog, Effect, PageInfo, Point, Size
 
 
@@ -474,6 +475,22 @@ def test_the_number_is_scikit_images(seed: int, height: int, width: int, patches
     values = structural_similarity(before, after, channel_axis=2, full=True)[1]
     similarity = effects.compare(before, after).similarity
     assert similarity == pytest.approx(min(1.0, values.min()), abs=1e-6)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(8, 140), st.integers(8, 40), st.sampled_from((2, 256)))
+def test_sums_are_those_of_whole_windows(seed: int, height: int, width: int, levels: int) -> None:
+    from skimage.metrics import structural_similarity
+
+    random = np.random.default_rng(seed)
+    before, after = (
+        random.integers(0, levels, (height, width, 3)).astype(np.uint8) * (255 // (levels - 1)) for _ in "12"
+    )
+    planes = np.pad(after.astype(int) - before, ((3, 3), (3, 3), (0, 0)), "symmetric")
+    shifts = np.lib.stride_tricks.sliding_window_view(planes, (7, 7), (0, 1)).sum((-1, -2))
+    seen = change(before, after)
+    values = structural_similarity(before, after, channel_axis=2, full=True)[1]
+    assert seen.shift == np.abs(shifts).max() / 49
+    assert seen.similarity == pytest.approx(values.min(), abs=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 40))

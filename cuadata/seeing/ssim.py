@@ -26,7 +26,7 @@ _GRID = 32
 #: With more groups than this one crop around all of them is cheaper.
 _MOST_CROPS = 48
 #: Rows taken at once: what they need stays in the processor's cache, and memory does not grow with the picture.
-_STRIP = 40
+_STRIP = 56
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,13 @@ def local(
 
     height, width = before.shape[:2]
     middle = crop.grown(RADIUS, height, width)
-    one, other = _distinct(_mirrored(before, middle), _mirrored(after, middle))
+    one, other = _mirrored(before, middle), _mirrored(after, middle)
+    channels = _distinct(one, other)
     lowest = 1.0
     for top in range(0, middle.bottom - middle.top, _STRIP):
         rows = slice(top, top + _STRIP + 2 * RADIUS)
         below, shift = None, None
-        for channel in range(len(one)):
+        for channel in channels:
             sums = Sums(one[channel, rows], other[channel, rows])
             lowest, here = sums.verdict(limit, lowest)
             below = here if below is None else np.logical_or(below, here, out=below)
@@ -189,13 +190,13 @@ def local(
 _SPARSE = 16
 
 
-def _distinct(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The channels of two pictures without those that are, in both, the same as one before: of grey pictures one is left."""
+def _distinct(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> list[int]:
+    """The channels of two pictures that are not, in both, the same as one before: of grey pictures one is left."""
     kept: list[int] = []
     for channel in range(len(one)):
         if not any(_equal(one, channel, held) and _equal(other, channel, held) for held in kept):
             kept.append(channel)
-    return (one, other) if len(kept) == len(one) else (one[kept], other[kept])
+    return kept
 
 
 def _equal(planes: NDArray[np.uint8], channel: int, other: int) -> bool:
@@ -296,23 +297,34 @@ class Sums:
         return values
 
     def _exactly(self, places: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
-        """SSIM of some windows, by their rows and columns.
-
-        With n = 49 px, n * sum(x y) - sum(x) sum(y) stays below 2^31, so that equal windows give exactly 1.
-        """
+        """SSIM of some windows, by their rows and columns."""
         import numpy as np
 
-        count = WINDOW**2
         all_sums = (self._both, self._apart, self._both_squares, self._apart_squares)
-        both, apart, both_squares, apart_squares = (self._rectangle(one)[places].astype(np.int32) for one in all_sums)
-        x, y = (both - apart) // 2, (both + apart) // 2
-        products, squares = (both_squares - apart_squares) // 4, (both_squares + apart_squares) // 2
-        sample = 1 / (count * (count - 1))
-        values: Any = x * y * (2 / count**2) + _C1
-        values *= (products * count - x * y) * (2 * sample) + _C2
-        below = (x * x + y * y) * (1 / count**2) + _C1
-        below *= (squares * count - (x * x + y * y)) * sample + _C2
-        return np.asarray(values / below, np.float64)
+        sums = [self._rectangle(one)[places].astype(np.int32) for one in all_sums]
+        if sums[0].size > _FEW:
+            return np.asarray(_similarity(*sums), np.float64)
+        return np.array([_similarity(*of_one) for of_one in zip(*(one.tolist() for one in sums), strict=True)])
+
+
+#: So many windows take Python's own numbers less time than arrays of them.
+_FEW = 8
+
+
+def _similarity(both: Any, apart: Any, both_squares: Any, apart_squares: Any) -> Any:
+    """SSIM from the sums that `Sums` speaks of, of one window or of arrays of 32 bits.
+
+    With n = 49 px, n * sum(x y) - sum(x) sum(y) stays below 2^31, so that equal windows give exactly 1.
+    """
+    count = WINDOW**2
+    x, y = (both - apart) // 2, (both + apart) // 2
+    products, squares = (both_squares - apart_squares) // 4, (both_squares + apart_squares) // 2
+    sample = 1 / (count * (count - 1))
+    values = x * y * (2 / count**2) + _C1
+    values *= (products * count - x * y) * (2 * sample) + _C2
+    below = (x * x + y * y) * (1 / count**2) + _C1
+    below *= (squares * count - (x * x + y * y)) * sample + _C2
+    return values / below
 
 
 def _set(flags: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
