@@ -94,15 +94,17 @@ class AsyncPage:
     async def goto(self, address: str) -> None:
         """Load an address in the active page, or in a new one where it crashed or every page is closed.
 
-        A document that never finishes loading is taken as it stands. ValueError where nothing answers at the address.
+        A document that never finishes loading is taken as it stands; what it asks for by script while it loads is waited
+        for too. ValueError where nothing answers at the address.
         """
         from playwright.async_api import Error
 
-        tab = await self.windows.usable()
+        tab, since = await self.windows.usable(), time.monotonic()
         try:
             async with asyncio.timeout(self.limit * 3):
                 await self._load(tab, address)
                 await tab.page.wait_for_load_state("load", timeout=self.limit * 1000)
+            await self._answers(tab, since)
         except TimeoutError:
             self.windows.notes.append(f"{address[:120]} was still loading after {self.limit:g} s")
         except Error as error:
@@ -113,6 +115,16 @@ class AsyncPage:
         if self.windows.held is tab:
             await tab.watch()
 
+    async def _answers(self, tab: Tab, since: float) -> None:
+        """Wait until nothing that was asked for since has no answer, and for what the page makes of it."""
+        end = time.monotonic() + self.limit
+        if not tab.waits_for(since):
+            return
+        while tab.waits_for(since) and time.monotonic() < end and tab.dialog is None and not tab.closed:
+            await asyncio.sleep(0.02)
+        with contextlib.suppress(FrameGone, Stuck):
+            await tab.quiet(self.still, max(end - time.monotonic(), 0.1))
+
     async def _load(self, tab: Tab, address: str, tries: int = 20) -> None:
         """Go to an address; a page that reloads itself meanwhile may get in between, so it is tried again."""
         from playwright.async_api import Error
@@ -120,7 +132,8 @@ class AsyncPage:
         before = tab.page.url
         for left in reversed(range(tries)):
             try:
-                await tab.page.goto(address, wait_until="domcontentloaded", timeout=self.limit * 3000)
+                await tab.page.goto(address, wait_until="commit", timeout=self.limit * 3000)
+                await tab.page.wait_for_load_state("domcontentloaded", timeout=self.limit * 1000)
             except Error as error:
                 # Our own earlier try may be what got in between, and may yet lose to the page.
                 if f'by another navigation to "{address}"' in str(error) and await _arrived(tab, address):
