@@ -130,6 +130,13 @@ _EXTRAS = {
 }
 
 
+def _tell(why: object) -> None:
+    """Why a command ends, on stderr."""
+    from cuadata.reporting.showing import plainly
+
+    typer.echo(plainly(f"cuadata: {why}", lines=True), err=True)
+
+
 def main(program: typer.Typer = app) -> None:
     """Run a command; a user's mistake is one sentence on stderr, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -141,7 +148,7 @@ def main(program: typer.Typer = app) -> None:
         why = (
             "JSON is nested too deep to be read" if isinstance(error, RecursionError) else f"text is no UTF-8: {error}"
         )
-        typer.echo(f"cuadata: {why}; mend the file", err=True)
+        _tell(f"{why}; mend the file")
         sys.exit(1)
     except ModuleNotFoundError as error:
         name = (error.name or "").split(".")[0]
@@ -154,10 +161,10 @@ def main(program: typer.Typer = app) -> None:
         sys.exit(2)
     except (ValueError, KeyError, FileNotFoundError, FileExistsError, NotADirectoryError, PermissionError) as error:
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
-        typer.echo(f"cuadata: {words}", err=True)
+        _tell(words)
         sys.exit(getattr(error, "exit_code", 2))
     except OSError as error:
-        typer.echo(f"cuadata: {error}", err=True)
+        _tell(error)
         sys.exit(1)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from cuadata.errors import CallError
+from cuadata.reporting.showing import plainly
 
 app = typer.Typer(add_completion=False)
 
@@ -76,9 +77,8 @@ def _sum_up(folder: Path, json: bool) -> str:
     if json:
         typer.echo(dumps(summary))
     why = f" ({summary['reason']})" if summary["reason"] else ""
-    typer.echo(
-        f"{summary['steps']} steps, {summary['failed']} failed, ended in {summary['ended']}{why}: {folder}", err=True
-    )
+    words = f"{summary['steps']} steps, {summary['failed']} failed, ended in {summary['ended']}{why}: {folder}"
+    typer.echo(plainly(words), err=True)
     return str(summary["ended"])
 
 
@@ -96,7 +96,7 @@ def _person(
     with person.start(
         page, folder, instruction=instruction, headed=headed, profile=profile, viewport=size, device_pixel_ratio=dpr, root=root
     ) as session:  # fmt: skip
-        person_terminal.attend(session, str(folder), say=lambda words: typer.echo(words, err=True))
+        person_terminal.attend(session, str(folder), say=lambda words: typer.echo(plainly(words, lines=True), err=True))
     _sum_up(folder, json)
 
 
@@ -110,7 +110,7 @@ def _replay(recording: Path, page: str | Path | None, headed: bool, json: bool) 
     else:
         for one in played:
             words = "holds" if one.holds else one.reason
-            typer.echo(f"{one.index:>4}  {one.what}  [{one.way}]  {words}")
+            typer.echo(plainly(f"{one.index:>4}  {one.what}  [{one.way}]  {words}"))
     typer.echo(f"{holding} of {len(played)} steps still hold: {recording}", err=True)
     if holding < len(played):
         raise typer.Exit(1)

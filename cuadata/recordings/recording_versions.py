@@ -95,7 +95,8 @@ def _version(record: Record, place: str, *, assume: int | None) -> int:
     version = record.get("schema_version", assume)
     if version is None:
         raise DataError(
-            f"it states no schema_version; this release reads {SCHEMA_VERSION}; say which it is with `assume`",
+            f"it states no schema_version; this release reads {SCHEMA_VERSION}; say which it is with "
+            "`cuadata edit migrate FOLDER --assume N`, or `assume=N` in Python",
             place=place,
         )
     if isinstance(version, bool) or not isinstance(version, int):

@@ -8,6 +8,7 @@ from pathlib import Path
 from cuadata import image
 from cuadata.errors import CallError, DataError
 from cuadata.judging.observing import Observed
+from cuadata.reporting.showing import plainly
 from cuadata.rows import Verdict
 from cuadata.types import BBox, Element, Observation
 
@@ -27,23 +28,23 @@ def show(found: Observed) -> None:
     if not console.is_terminal:  # a file or a pipe breaks no line
         console.width = _UNBROKEN
     size = f"{observation.viewport.width}x{observation.viewport.height} CSS px"
-    console.print(Text(f"{observation.title or '(no title)'}  {observation.url}  {size}  {found.browser}"))
+    console.print(Text(plainly(f"{observation.title or '(no title)'}  {observation.url}  {size}  {found.browser}")))
     for note in observation.notes:
-        console.print(Text(f"note: {note}", style="yellow"))
+        console.print(Text(plainly(f"note: {note}"), style="yellow"))
     for dialog in observation.dialogs:
-        console.print(Text(f"{dialog.type}: {dialog.message!r}, accepted: {dialog.accepted}", style="yellow"))
+        console.print(Text(plainly(f"{dialog.type}: {dialog.message!r}, accepted: {dialog.accepted}"), style="yellow"))
     if found.selects:
         for one in found.selects:
-            console.print(Text(f"{one.select}: matches {one.matches}", style="bold"))
+            console.print(Text(plainly(f"{one.select}: matches {one.matches}"), style="bold"))
             for element, verdict in [(one.element, one.verdict), *one.others]:
-                console.print(Padding(Text(_judged(element, verdict)), (0, 0, 0, 2), expand=False))
-                console.print(Padding(Text(_facts(verdict), style="dim"), (0, 0, 0, 6), expand=False))
+                console.print(Padding(Text(plainly(_judged(element, verdict))), (0, 0, 0, 2), expand=False))
+                console.print(Padding(Text(plainly(_facts(verdict)), style="dim"), (0, 0, 0, 6), expand=False))
         return
     table = Table(box=None, pad_edge=False)
     for name in ("id", "role", "name", "box", "seen", "hit", "takes input", "locator"):
         table.add_column(name, overflow="fold")
     for element in observation.elements:
-        table.add_row(*map(Text, _listed(element)))
+        table.add_row(*(Text(plainly(cell)) for cell in _listed(element)))
     console.print(table)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from cuadata.reporting.showing import plainly
+
 
 def data(result: Mapping[str, Any]) -> None:
     """One object on stdout."""
@@ -16,7 +18,7 @@ def data(result: Mapping[str, Any]) -> None:
 
 def say(words: str) -> None:
     """A line on stderr."""
-    sys.stderr.write(words + "\n")
+    sys.stderr.write(plainly(words, lines=True) + "\n")
 
 
 def warn(words: Iterable[str]) -> None:
@@ -26,7 +28,7 @@ def warn(words: Iterable[str]) -> None:
 
     console = Console(stderr=True)
     for one in words:
-        console.print(Text(f"WARNING: {one}", style="bold yellow"), soft_wrap=True)
+        console.print(Text(plainly(f"WARNING: {one}", lines=True), style="bold yellow"), soft_wrap=True)
 
 
 @contextmanager
@@ -160,15 +162,16 @@ def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, wor
     """A table on stderr. The first column and those named in `words` hold words, the others figures."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for number, name in enumerate(head):
-        shown.add_column(name, justify="left" if number == 0 or name in words else "right")
+        shown.add_column(Text(plainly(name)), justify="left" if number == 0 or name in words else "right")
     for line in rows:
-        shown.add_row(*line)
+        shown.add_row(*(Text(plainly(cell)) for cell in line))  # no markup: a name may hold square brackets
     console = Console(stderr=True)
     if not console.is_terminal:  # a file or a pipe is as wide as the table, unless that holds whole sentences
         natural = console.measure(shown, options=console.options.update(width=400)).maximum
         console.width = max(console.width, min(natural, 120))
-    console.print(title, style="bold", highlight=False, markup=False, soft_wrap=True)
+    console.print(plainly(title), style="bold", highlight=False, markup=False, soft_wrap=True)
     console.print(shown)
