@@ -19,6 +19,7 @@ from cuadata.building import manifest
 from cuadata.errors import CallError, DataError
 from cuadata.judging import gating, importing
 from cuadata.judging.gating import Chosen
+from cuadata.judging.judging import rejected
 from cuadata.proving import drawing, inject, pairs
 from cuadata.proving.measuring import Measured, Meter
 from cuadata.proving.rendering import Renderer, candidate_of, evidence_for, page_of
@@ -185,10 +186,15 @@ def _of_dataset(folder: Path, finder: _Finder, limit: int | None) -> Iterator[_L
         raise DataError(f"it has none of the configs {', '.join((*LABELS, PAIRS))}", place=str(folder))
     for config in held:
         rows: Iterator[Example] = published.rows(folder, config, CONFIGS[config])
+        ids: set[str] = set()
         for place, row in enumerate(rows):
             if limit is not None and place >= limit:
                 break
-            yield finder.find(config, row)
+            label = finder.find(config, row)
+            # An id that stands twice names neither row, whatever each of them says.
+            again = rejected("duplicate", "duplicate", id=row.id) if row.id in ids else None
+            ids.add(row.id)
+            yield label if again is None else replace(label, found=again)
             if isinstance(row, Pair):
                 yield finder.changed(row)
 

@@ -134,6 +134,18 @@ def test_a_box_that_was_moved_does_not_hold(made: tuple[Path, Path], tmp_path: P
         assert (tmp_path / "failures" / line["picture"]).read_bytes()[:4] == b"\x89PNG"
 
 
+def test_an_id_that_stands_twice_names_no_row(made: tuple[Path, Path], tmp_path: Path) -> None:
+    recordings, dataset = made
+    first: list[str] = []
+
+    def change(row: dict[str, Any]) -> dict[str, Any]:
+        first.append(row["id"])
+        return row | {"id": first[0] if len(first) == 3 else row["id"]}
+
+    found = verify.dataset(tampered(dataset, tmp_path / "edited", change), recordings=recordings, render=False)
+    assert [(one.gate, one.reason) for one in found.failures] == [("duplicate", "duplicate")]
+
+
 def test_without_evidence_only_the_row_is_judged(made: tuple[Path, Path]) -> None:
     found = verify.dataset(made[1], render=False, limit=3)
     assert found.evidence == {"row": 3} and found.holds.rate == 1.0
