@@ -83,3 +83,11 @@ def test_an_animation_that_its_page_stops_later_stops() -> None:
         opened.observe()
         states = opened.evaluate("document.getAnimations().map((a) => [a.playState, a.playbackRate])")
     assert states == [["paused", 1]]
+
+
+def test_what_was_told_because_it_was_asked_for_is_not_gone_afterwards() -> None:
+    with browser.open("<!doctype html><div id=a style='height:40px'></div><p><button>Does nothing</button>") as opened:
+        seen, ((_,), (button,)) = opened.select("#a", "button")
+        for given in (seen, None):
+            step = opened.act(Action(type="click", element=button.id, point=button.point), observation=given)
+            assert step.effect is not None and not step.effect.happened, step.effect

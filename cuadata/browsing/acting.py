@@ -25,6 +25,8 @@ POINTED = arriving.POINTED | {"hover"}
 WITHOUT_PAGE = frozenset({"navigate", "switch_page", "wait", "reason", "done", "infeasible"})
 #: Seconds to wait for an effect of actions that rarely have a late one; to enter one of `FIELDS` is an effect by itself.
 BRIEF = {"hover": 0.3, "scroll": 0.3, "wait": 0.0, "reason": 0.0, "done": 0.0, "infeasible": 0.0, "switch_page": 0.0}
+#: Roles of what only holds others.
+BARE = frozenset({"", "none", "generic"})
 FIELDS = frozenset({"textbox", "searchbox", "spinbutton"})
 
 
@@ -120,13 +122,20 @@ async def _act(
         after=seen,
         error=error,
         effect=aftermath.effect_between(
-            arrived.observation, seen, done, ambient, waited, picture=arrived.picture, look=look
+            _unasked(arrived.observation, tab), seen, done, ambient, waited, picture=arrived.picture, look=look
         )
         if effect and seen is not None and error is None
         else None,
     )
     page.steps += 1
     return step
+
+
+def _unasked(observation: Observation, tab: Tab | None) -> Observation:
+    """An observation without what it tells only since it was asked for: the next one does not, and nothing has gone."""
+    asked = frozenset[int]() if tab is None else tab.asked
+    told = tuple(e for e in observation.elements if e.id not in asked or e.interactive or e.role not in BARE)
+    return observation if len(told) == len(observation.elements) else replace(observation, elements=told)
 
 
 async def _recycled(page: AsyncPage, action: Action, chosen: Observation) -> bool:

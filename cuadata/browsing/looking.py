@@ -190,4 +190,5 @@ async def select(
     held = {e.id: e for e in observation.elements}
     found = [tuple(held[i] for i in page.tab.picked(n) if i in held) for n in range(len(selectors))]
     await page.tab.also([])
+    page.tab.asked = frozenset(e.id for elements in found for e in elements)
     return observation, found

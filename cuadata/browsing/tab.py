@@ -61,6 +61,8 @@ class Tab(Standing):
         self.attended = False
         self.pointer: Point | None = None
         self.looks = Looks()
+        #: Ids that were asked for by selectors last: the looks after tell of these elements only what they would of any.
+        self.asked: frozenset[int] = frozenset()
         #: What every picture is handed to in another thread as soon as it is there; the last one, and what comes of it.
         self.ready: Callable[[Image], object] | None = None
         self.readied: tuple[Image, asyncio.Future[object]] | None = None
