@@ -140,3 +140,13 @@ def test_every_field_says_what_it_is() -> None:
 def test_a_word_that_is_none_of_the_known_is_named_with_those_that_are() -> None:
     with pytest.raises(ValueError, match=r"'levitate' - at `\$\.type`; wanted one of click, double_click, "):
         schema.from_json('{"type": "levitate"}', Action)
+
+
+def test_the_command_writes_into_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from cuadata.cli import app
+
+    told = CliRunner().invoke(app, ["schema", "--write", str(tmp_path / "new" / "schemas")])
+    assert told.exit_code == 0, told.exception
+    assert {f.name[: -len(".schema.json")] for f in (tmp_path / "new" / "schemas").iterdir()} == set(schema.published())

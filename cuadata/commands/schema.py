@@ -29,6 +29,7 @@ def schema(
             page.write_text(reference.fill(page.read_text()))
         typer.echo(f"filled {', '.join(map(str, fill))}", err=True)
     elif write is not None:
+        write.mkdir(parents=True, exist_ok=True)
         for stem, body in found.items():
             (write / f"{stem}.schema.json").write_text(json.dumps(body, indent=2) + "\n")
         typer.echo(f"wrote {len(found)} schemas into {write}", err=True)
