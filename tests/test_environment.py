@@ -347,7 +347,7 @@ class Planted:
             id=f"planted/{seed}",
             family="planted",
             terms=(Term(name="chosen", value=0.1, when=wanted), Term(name="saved", value=1.0, when=last)),
-            success=(saved, chosen),
+            success=(Condition(role="button", name="Save"),) if self.fault == "won" else (saved, chosen),
             solution=tuple(Move(action=Action(type="click"), locator=Locator(css=c)) for c in (clicks, "#s")),
         )
 
@@ -358,6 +358,7 @@ class Planted:
         ("dead", "the term 'chosen' never fired on any path: it is dead"),
         ("unsolvable", "seed 0, solution: the solution does not reach success"),
         ("wrong_path", "the term 'saved' never fired"),
+        ("won", "seed 0, solution: success stands on the page before anything is done"),
     ],
 )
 def test_the_check_refuses_a_planted_fault(fault: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cuadata.commands.env import app
 from cuadata.episodes import registration, taskfile
 from cuadata.errors import CallError, DataError
 from cuadata.playing import playing
+from cuadata.reporting import play_tables
 from cuadata.types import Condition
 
 PAGE = """<!doctype html><title>Plans</title><h1>Plans</h1>
@@ -39,6 +41,18 @@ terms:
   - {name: sent, value: 1.0, when: [{role: heading, name: Thank you, later: true}]}
 success: [{role: heading, name: Thank you, later: true}]
 """
+
+
+#: Faults of terms: a change of the file, and what must be said.
+TERMS_WRONG = [
+    (("state: checked", "state: chosen"), "chosen: 'chosen' is no state"),
+    (("name: sent", "name: chosen"), "two terms are named 'chosen'"),
+    (("value: 0.1", "value: 0.1, kind: onec"), r"terms\[0\]: Term.kind: 'onec' is not one of once, potential"),
+    (("{role: radio, name: Yearly, state: checked, value: true}", ""), "chosen: it has no condition"),
+    (("role: radio,", "role: radio, role: checkbox,"), r"said twice: role \(line 6\)"),
+    (("role: radio,", "role: radio, url: page,"), "one of the three; this one asks for an element and a url"),
+    (("later: true", "later: 'no'"), "condition 0: later: wanted true or false, got 'no'"),
+]
 
 
 @pytest.fixture
@@ -76,12 +90,22 @@ def test_a_file_is_a_task(file: Path) -> None:
         (("viewport: [800, 600]", "seed: null"), "seed: wanted a number from 0 to 1000000, got None"),
         (("viewport: [800, 600]", "page: other.html"), "said twice: page"),
         (("value: 0.1", "value: .nan"), r"terms\[0\]: Term.value: wanted a finite number"),
+        *TERMS_WRONG,
     ],
 )
 def test_a_file_that_is_wrong_says_where(file: Path, change: tuple[str, str], words: str) -> None:
     file.write_text(FILE.replace(*change, 1))
     with pytest.raises(DataError, match=words):
         taskfile.read(file)
+
+
+@pytest.mark.parametrize(("change", "words"), TERMS_WRONG)
+def test_terms_are_read_as_strictly_where_they_are_bound_to_a_page(
+    file: Path, change: tuple[str, str], words: str
+) -> None:
+    file.write_text(FILE.replace(*change, 1))
+    with pytest.raises(DataError, match=words):
+        taskfile.read_terms(file)
 
 
 def test_a_page_that_is_no_text_says_so(file: Path) -> None:
@@ -107,6 +131,41 @@ def test_terms_are_bound_to_a_page_and_a_dead_one_exits_1(file: Path) -> None:
     file.write_text(FILE.replace("role: radio", "role: checkbox"))
     with pytest.raises(DataError, match="chosen: nothing on the page is checkbox 'Yearly' with checked=true"):
         run(app, ["check", "--url", page, "--terms", str(file)], catch_exceptions=False)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("when", "words"),
+    [
+        ("{role: button, name: Submit, state: pressed}", "tells no state 'pressed'; say `later: true` where it will"),
+        ("{script: 'document.('}", "does not run on the page: .*SyntaxError"),
+        ("{script: 'document.querySelector(\"p\").title'}", "does not run on the page: .*TypeError"),
+    ],
+)
+def test_a_state_or_a_script_that_the_page_does_not_have_is_dead_unless_it_comes_later(
+    file: Path, when: str, words: str
+) -> None:
+    term = "{role: radio, name: Yearly, state: checked, value: true}"
+    page = file.parent / "page.html"
+    file.write_text(FILE.replace(term, when))
+    bound, standing = taskfile.bind_page(str(page), file)
+    assert [b.term for b in bound if b.dead] == ["chosen"] and not standing
+    assert re.search(words, play_tables.unbound(bound)[0])
+    file.write_text(FILE.replace(term, when.replace("}", ", later: true}")))
+    assert not play_tables.unbound(taskfile.bind_page(str(page), file)[0])
+
+
+@pytest.mark.browser
+def test_what_holds_on_the_page_as_it_is_is_warned_of(file: Path) -> None:
+    text = FILE.replace("state: checked, value: true", "state: checked, value: false")
+    file.write_text(
+        text.replace("[{role: heading, name: Thank you, later: true}]\n", "[{role: heading, name: Plans}]\n")
+    )
+    page = str(file.parent / "page.html")
+    assert taskfile.bind_page(page, file)[1] == ("chosen", "success")
+    done = CliRunner().invoke(app, ["check", "--url", page, "--terms", str(file), "--json"])
+    assert done.exit_code == 0 and "chosen: it holds on the page as it is, so that it never pays" in done.stderr
+    assert "success: the task is won on the page as it is" in json.loads(done.stdout)["warnings"][1]
 
 
 @pytest.mark.browser

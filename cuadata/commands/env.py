@@ -31,10 +31,11 @@ def check(
     if url and terms:
         if family:
             raise CallError(f"give a family or --url, not both: got '{family}' and {url}")
-        bound = taskfile.bind_page(url, terms)
+        bound, standing = taskfile.bind_page(url, terms)
         play_tables.bound(bound)
-        problems = [f"{b.term}: nothing on the page is {play_tables.said(b.condition)}" for b in bound if b.dead]
-        told = play_tables.bound_plain(bound, problems)
+        problems, warnings = play_tables.unbound(bound), play_tables.standing(standing)
+        printing.warn(warnings)
+        told = play_tables.bound_plain(bound, problems, warnings)
     else:
         if not family:
             raise CallError("name a page family, or --url and --terms; `cuadata list families` names the families")

@@ -96,6 +96,7 @@ class Episode:
         self.task, self._observation = await self.stage.begin(self.task)
         values = await self.stage.scripts(self._scripts)
         self._ledger = Ledger.open(self.task.terms, self._observation, values.__getitem__)
+        self.exact = succeeds(self.task, self._observation, values.__getitem__)
         return self._observation
 
     async def play(self, action: Action, *, output: str | None = None, logprob: float | None = None) -> Turn:

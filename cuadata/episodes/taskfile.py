@@ -13,17 +13,21 @@ terms:
       - {role: dialog, name: Choose a plan, present: false}
 success: [{role: heading, name: Thank you, later: true}]
 solution: recordings/by-hand              # a recording, played move by move by the oracle
+
+`later: true` says that what a condition asks for is not on the page at the start; `cuadata env check --url` misses all else.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 
 from cuadata import recording
+from cuadata.element_states import state_of
 from cuadata.episodes import terms
 from cuadata.errors import CallError, DataError
 from cuadata.schema import from_row
@@ -42,12 +46,27 @@ class Bound:
     condition: Condition
     later: Annotated[bool, "the file says that it is not there at the start"]
     elements: Annotated[tuple[Element, ...], "elements of its role and name, whatever their state"]
+    failure: Annotated[str | None, "why its script does not run on the page"] = None
+
+    @property
+    def told(self) -> tuple[str | None, ...]:
+        """What each of the elements says now of the state that is asked for; empty where none is."""
+        state = self.condition.state
+        return () if state is None else tuple(state_of(element, state) for element in self.elements)
+
+    @property
+    def silent(self) -> bool:
+        """The elements are there, and none has the state that is asked for; an empty field has no value and is not silent."""
+        return bool(self.told) and self.condition.state != "value" and not any(self.told)
 
     @property
     def dead(self) -> bool:
         """Nothing on the page is what the condition speaks of, and nobody said that it comes later."""
-        speaks_of_elements = self.condition.url is None and self.condition.script is None
-        return speaks_of_elements and not self.elements and not self.later
+        if self.later or self.condition.url is not None:
+            return False
+        if self.condition.script is not None:
+            return self.failure is not None
+        return not self.elements or self.silent
 
 
 def read(path: Path) -> Task:
@@ -57,7 +76,7 @@ def read(path: Path) -> Task:
         raise DataError("a task file needs a page and an instruction", place=str(path))
     name, seed = str(body.get("name") or path.stem), _number(body.get("seed", 0), "seed", int, 0, path)
     html, url = _page(str(body["page"]), path)
-    held = _terms(body.get("terms", []), path)
+    held = tuple(term for term, _ in _terms(body.get("terms", []), path))
     task = Task(
         id=f"{name}/{seed}",
         family=name,
@@ -71,46 +90,85 @@ def read(path: Path) -> Task:
         success=tuple(c for c, _ in _conditions(body.get("success", []), f"{path}: success")),
         template=name,
     )
-    try:
-        terms.check(task)
-    except CallError as error:
-        raise DataError(str(error), place=str(path)) from error
+    _check(task, path)
     return replace(task, solution=_solution(body.get("solution"), path)) if body.get("solution") else task
 
 
-def read_terms(path: Path) -> dict[str, tuple[tuple[Condition, bool], ...]]:
-    """The conditions of a file by term, `success` among them, each with whether it is said to come later."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a file asks of a page: terms and success, and of each condition whether it is said to come later."""
+
+    task: Annotated[Task, "of the file's terms and success alone"]
+    later: Annotated[Mapping[str, tuple[bool, ...]], "by term, and success"]
+
+    @property
+    def conditions(self) -> Iterator[tuple[str, Condition, bool]]:
+        """Term, condition and whether it comes later, in the order of the file; success comes last."""
+        for name, held in (*((t.name, t.when) for t in self.task.terms), ("success", self.task.success)):
+            for condition, later in zip(held, self.later[name], strict=True):
+                yield name, condition, later
+
+
+def read_terms(path: Path) -> Asked:
+    """Terms and success of a file, which needs no page; a term without a value is worth 1. DataError as `read`."""
     body = _body(path)
-    found = {}
-    for number, term in enumerate(_list(body.get("terms", []), f"{path}: terms")):
-        place = f"{path}: terms[{number}]"
-        found[_named(term, place)] = _conditions(term.get("when", []), place)
-    if body.get("success"):
-        found["success"] = _conditions(body["success"], f"{path}: success")
-    if not found:
+    held = _terms(body.get("terms", []), path, value=1.0)
+    success = _conditions(body.get("success", []), f"{path}: success")
+    if not held and not success:
         raise DataError("there is no term and no success in it", place=str(path))
-    return found
+    found = tuple(term for term, _ in held)
+    task = Task(
+        id=path.stem,
+        family=path.stem,
+        seed=0,
+        instruction="",
+        html="",
+        terms=found,
+        success=tuple(c for c, _ in success),
+    )
+    _check(task, path)
+    return Asked(task, {**{t.name: flags for t, flags in held}, "success": tuple(later for _, later in success)})
 
 
-def bind(held: Mapping[str, tuple[tuple[Condition, bool], ...]], observation: Observation) -> list[Bound]:
-    """What every condition finds on a page, states left aside: what is to be ticked is not ticked yet."""
+def bind(asked: Asked, observation: Observation, failures: Mapping[str, str] = MappingProxyType({})) -> list[Bound]:
+    """What every condition finds on a page, states left aside: what is to be ticked is not ticked yet.
+
+    `failures` tell why scripts do not run there.
+    """
     found = []
-    for name, conditions in held.items():
-        for condition, later in conditions:
-            plain = replace(condition, state=None, value=None, present=True)
-            speaks = condition.url is None and condition.script is None
-            elements = terms.matches(plain, observation) if speaks else ()
-            found.append(Bound(name, condition, later, elements))
+    for name, condition, later in asked.conditions:
+        plain = replace(condition, state=None, value=None, present=True)
+        speaks = condition.url is None and condition.script is None
+        elements = terms.matches(plain, observation) if speaks else ()
+        found.append(Bound(name, condition, later, elements, failures.get(condition.script or "")))
     return found
 
 
-def bind_page(page: str, path: Path, *, viewport: Size = Size(1280, 720)) -> list[Bound]:
-    """What the terms of a file find on a page: an address, or an HTML file."""
+def standing(asked: Asked, observation: Observation, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the terms that hold on a page as it is, and so never pay, and `success` where it is won already.
+
+    A potential term may stand at the start: it is paid back what was taken. `values` are those of the scripts.
+    """
+    once = [(term.name, term.when) for term in asked.task.terms if term.kind == "once"]
+    held = [*once, *([("success", asked.task.success)] if asked.task.success else [])]
+    return tuple(name for name, when in held if terms.all_hold(when, observation, values.get))
+
+
+def bind_page(page: str, path: Path, *, viewport: Size = Size(1280, 720)) -> tuple[list[Bound], tuple[str, ...]]:
+    """What the terms of a file find on a page (an address, or an HTML file), and which of them hold as it is."""
     from cuadata import browser
 
-    held = read_terms(path)
+    asked = read_terms(path)
+    values: dict[str, Any] = {}
+    failures: dict[str, str] = {}
     with browser.open(page, viewport=viewport) as opened:
-        return bind(held, opened.observe(screenshot=False))
+        for script in {c.script for _, c, _ in asked.conditions if c.script is not None}:
+            try:
+                values[script] = opened.evaluate(script)
+            except Exception as error:  # noqa: BLE001
+                failures[script] = str(error).splitlines()[0]
+        observation = opened.observe(screenshot=False)
+    return bind(asked, observation, failures), standing(asked, observation, values)
 
 
 def _body(path: Path) -> dict[str, Any]:
@@ -125,13 +183,38 @@ def _body(path: Path) -> dict[str, Any]:
         raise DataError(f"it is no YAML: {error}", place=str(path)) from error
     if not isinstance(body, dict):
         raise DataError(f"wanted keys and values, got {type(body).__name__}", place=str(path))
-    keys = [key.value for key, _ in tree.value] if tree is not None else []
-    if twice := {key for key in keys if keys.count(key) > 1}:
-        raise DataError(f"said twice: {', '.join(sorted(twice))}", place=str(path))
+    if twice := _twice(tree):
+        raise DataError(f"said twice: {', '.join(twice)}", place=str(path))
     unknown = sorted(set(map(str, body)) - set(KEYS))
     if unknown:
         raise DataError(f"no key is named {', '.join(unknown)}; there are: {', '.join(KEYS)}", place=str(path))
     return body
+
+
+def _twice(tree: Any) -> list[str]:
+    """Keys that stand twice in one place, with their lines: YAML takes the last and drops the others."""
+    found, left, known = [], [tree], set[int]()
+    while left:
+        node = left.pop()
+        if node is None or id(node) in known:  # an anchor may hold itself
+            continue
+        known.add(id(node))
+        pairs = node.value if node.id == "mapping" else []
+        keys = [str(key.value) for key, _ in pairs]
+        found += [
+            f"{name} (line {key.start_mark.line + 1})"
+            for at, ((key, _), name) in enumerate(zip(pairs, keys, strict=True))
+            if name in keys[:at]
+        ]
+        left += [value for _, value in pairs] if pairs else node.value if node.id == "sequence" else []
+    return sorted(found)
+
+
+def _check(task: Task, path: Path) -> None:
+    try:
+        terms.check(task)
+    except CallError as error:
+        raise DataError(str(error), place=str(path)) from error
 
 
 N = TypeVar("N", int, float)
@@ -165,19 +248,22 @@ def _page(page: str, path: Path) -> tuple[str | None, str | None]:
         raise DataError(f"page: {file} is no text in UTF-8: {error.reason}", place=str(path)) from error
 
 
-def _terms(given: Any, path: Path) -> tuple[Term, ...]:
+def _terms(given: Any, path: Path, **usual: Any) -> list[tuple[Term, tuple[bool, ...]]]:
+    """Terms, and of each condition whether it comes later; `usual` are fields of terms that do not say them."""
     found = []
     for number, term in enumerate(_list(given, f"{path}: terms")):
         place = f"{path}: terms[{number}]"
-        conditions = tuple(c for c, _ in _conditions(term.get("when", []), place))
-        plain = {k: v for k, v in term.items() if k != "when"}
+        _named(term, place)
+        held = _conditions(term.get("when", []), place)
+        plain = {**usual, **{k: v for k, v in term.items() if k != "when"}}
         try:
-            found.append(replace(from_row(plain, Term), when=conditions))
+            made = replace(from_row(plain, Term), when=tuple(c for c, _ in held))
         except ValueError as error:
             raise DataError(str(error), place=place) from error
-        if not math.isfinite(found[-1].value):
-            raise DataError(f"Term.value: wanted a finite number, got {found[-1].value}", place=place)
-    return tuple(found)
+        if not math.isfinite(made.value):
+            raise DataError(f"Term.value: wanted a finite number, got {made.value}", place=place)
+        found.append((made, tuple(later for _, later in held)))
+    return found
 
 
 def _conditions(given: Any, place: str) -> tuple[tuple[Condition, bool], ...]:
@@ -185,7 +271,9 @@ def _conditions(given: Any, place: str) -> tuple[tuple[Condition, bool], ...]:
     for number, condition in enumerate(_list(given, place)):
         here = f"{place}, condition {number}"
         plain = dict(condition)
-        later = bool(plain.pop("later", False))
+        later = plain.pop("later", False)
+        if not isinstance(later, bool):
+            raise DataError(f"later: wanted true or false, got {later!r:.60}", place=here)
         if isinstance(plain.get("value"), bool):  # YAML reads a bare true as a boolean; states are text
             plain["value"] = str(plain["value"]).lower()
         if not plain:
@@ -203,13 +291,12 @@ def _list(given: Any, place: str) -> list[dict[str, Any]]:
     return given
 
 
-def _named(term: Mapping[str, Any], place: str) -> str:
+def _named(term: Mapping[str, Any], place: str) -> None:
     name = term.get("name")
     if not isinstance(name, str) or not name:
         raise DataError(
             f"a term needs a name, a text (in quotes where YAML reads something else), got {name!r}", place=place
         )
-    return name
 
 
 def _solution(given: Any, path: Path) -> tuple[Move, ...]:

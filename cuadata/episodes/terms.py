@@ -88,7 +88,7 @@ def _role(role: str) -> str:
 
 
 def check(task: Task) -> None:
-    """CallError for terms that cannot be right: no condition, an unknown state, absences alone, a name given twice.
+    """CallError for terms that cannot be right: no condition or a mixed one, an unknown state, absences alone, a name given twice.
 
     A term made of absences alone would be paid on an empty page, so that navigating away earns it.
     """
@@ -96,15 +96,32 @@ def check(task: Task) -> None:
     for name in sorted({n for n in names if names.count(n) > 1}):
         raise CallError(f"task {task.id}: two terms are named '{name}'")
     for name, conditions in [*((t.name, t.when) for t in task.terms), ("success", task.success)]:
+        if not conditions and name != "success":
+            raise CallError(
+                f"{name}: it has no condition, so that an empty page would meet it; `when` says what must hold"
+            )
         for condition in conditions:
+            asked = _asked(condition)
+            if len(asked) != 1:
+                raise CallError(
+                    f"{name}: a condition asks for an element (role, name, state), a url or a script, one of the three; "
+                    f"this one asks for {' and '.join(asked) or 'nothing'}"
+                )
             if condition.state is not None and condition.state not in STATES:
                 raise CallError(f"{name}: '{condition.state}' is no state; there are: {', '.join(STATES)}")
             if condition.value is not None and condition.state is None:
                 raise CallError(f"{name}: the value {condition.value!r} needs a state to be compared with")
-        if not any(c.present for c in conditions) and (conditions or name != "success"):
+        if conditions and not any(c.present for c in conditions):
             raise CallError(
                 f"{name}: it asks only for what is not there, so an empty page would meet it; add something that is there"
             )
+
+
+def _asked(condition: Condition) -> list[str]:
+    """Which of the three kinds of things a condition asks for."""
+    element = any(told is not None for told in (condition.role, condition.name, condition.state))
+    kinds = {"an element": element, "a url": condition.url is not None, "a script": condition.script is not None}
+    return [kind for kind, meant in kinds.items() if meant]
 
 
 @dataclass(slots=True)

@@ -2,8 +2,8 @@
 
 Played are the solution, every wrong path that the family names, the solution with every action done three times, a random
 policy, and the solution under every markup that the family can be drawn in. The verdict fails where a term fires on no
-path, the solution does not reach success, a wrong path reaches it or earns the final term, a term pays more than its
-value, or the rewards notice the markup.
+path, the solution does not reach success, success stands before anything is done, a wrong path reaches it or earns the
+final term, a term pays more than its value, or the rewards notice the markup.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Run:
     success: Annotated[bool, "by the exact criterion, at the end"]
     ended: Annotated[Ended, "why it ended"]
     reason: Annotated[str | None, "detail"] = None
+    won: Annotated[bool, "success stood on the page before anything was done"] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +198,7 @@ def play(stage: Stage, task: Task, path: str, policy: str, max_steps: int | None
     loop = shared()
     loop.run(episode.begin(), 240)
     player.reset(episode.task, task.seed)
+    won = episode.exact
     while episode.ended == "running":
         for _ in played(episode, player.act(episode.observation, episode.prompt())):
             pass
@@ -208,6 +210,7 @@ def play(stage: Stage, task: Task, path: str, policy: str, max_steps: int | None
         success=episode.exact,
         ended=episode.ended,
         reason=episode.reason,
+        won=won,
     )
 
 
@@ -217,6 +220,8 @@ def problems(runs: Sequence[Run], terms: Sequence[str], final: str, task: Task) 
         where = f"seed {run.seed}, {run.path}"
         if run.ended == "error":
             yield f"{where}: the environment broke down: {run.reason}"
+        if run.path == SOLUTION and run.won:
+            yield f"{where}: success stands on the page before anything is done"
         if run.path == SOLUTION and not run.success:
             yield f"{where}: the solution does not reach success ({run.ended}: {run.reason})"
         if _is_wrong(run) and run.success:

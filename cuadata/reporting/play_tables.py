@@ -70,24 +70,57 @@ def bound(held: Sequence[Bound]) -> None:
     """The nodes that each condition of a file finds."""
     rows = []
     for one in held:
-        nodes = [f"{e.role} {e.name!r} {e.locator.css}"[:90] for e in one.elements]
+        nodes = [
+            f"{e.role} {e.name!r} {e.locator.css}"[:90] + (f" {one.condition.state}={told}" if told else "")
+            for e, told in zip(one.elements, one.told or (None,) * len(one.elements), strict=True)
+        ]
         rows.append(
             [one.term, said(one.condition), f"{len(nodes)}", "; ".join(nodes[:3]) or ("later" if one.later else "")]
         )
     printing.table("terms on the page", ["term", "condition", "nodes", ""], rows)
 
 
-def bound_plain(held: Sequence[Bound], problems: Sequence[str]) -> dict[str, Any]:
+def unbound(held: Sequence[Bound]) -> list[str]:
+    """Why terms cannot pay on a page, a sentence each; empty where all can."""
+    found = []
+    for one in held:
+        if not one.dead:
+            continue
+        if one.failure is not None:
+            found.append(f"{one.term}: {said(one.condition)} does not run on the page: {one.failure}")
+        elif one.silent:
+            found.append(
+                f"{one.term}: what the page has of {said(one.condition)} tells no state '{one.condition.state}'; say "
+                "`later: true` where it will"
+            )
+        else:
+            found.append(f"{one.term}: nothing on the page is {said(one.condition)}")
+    return found
+
+
+def standing(names: Sequence[str]) -> list[str]:
+    """What is to be known of terms that hold on a page as it is: a sentence each."""
+    return [
+        "success: the task is won on the page as it is, before anything is done"
+        if name == "success"
+        else f"{name}: it holds on the page as it is, so that it never pays"
+        for name in names
+    ]
+
+
+def bound_plain(held: Sequence[Bound], problems: Sequence[str], warnings: Sequence[str] = ()) -> dict[str, Any]:
     """The same for `--json`."""
     return {
         "passes": not problems,
         "problems": list(problems),
+        "warnings": list(warnings),
         "conditions": [
             {
                 "term": b.term,
                 "condition": said(b.condition),
                 "later": b.later,
                 "nodes": [{"role": e.role, "name": e.name, "css": e.locator.css} for e in b.elements],
+                **({"states": list(b.told)} if b.told else {}),
             }
             for b in held
         ],
