@@ -15,6 +15,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import create_shared_memory
 
 from cuadata import image, registry
 from cuadata.browsing.browsers import Browsers, Give
@@ -45,6 +46,12 @@ class Unicode(spaces.Text):  # type: ignore[misc]
     def contains(self, x: Any) -> bool:
         """Whether it is a text of a length within the bounds."""
         return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
+
+
+@create_shared_memory.register(Unicode)  # type: ignore[untyped-decorator]
+def _no_memory(space: Unicode, n: int = 1, ctx: Any = None) -> None:
+    """gymnasium's own would read texts once and never again, so that every observation would be empty."""
+    raise gymnasium.error.CustomSpaceError("texts are passed between processes with shared_memory=False")
 
 
 def observation_space(viewport: Size, ratio: float, *, screenshot: bool, elements: int) -> spaces.Dict:
@@ -244,9 +251,10 @@ class BrowserEnv(gymnasium.Env[Observed, str]):  # type: ignore[misc]
         return image.rgb(image.read(self.episode.observation.screenshot))
 
     def close(self) -> None:
-        """Close the page; a later reset opens another."""
+        """Close the page; a later reset opens another. A forked child leaves the page to its parent."""
         self.episode = None
-        self._loop.run(self.stage.close(), 30)
+        if self._loop.own:
+            self._loop.run(self.stage.close(), 30)
 
     def _told(self, episode: Episode) -> Observed:
         return told(episode.observation, episode.task, self._space)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
 from cuadata import environment
+from cuadata.browsing import browser_find, engine
+from cuadata.browsing.loop import shared
+from cuadata.episodes import miniwob, registration
 from cuadata.errors import CallError, DataError
 from cuadata.playing import environment_vector
 from cuadata.types import Action, Condition, Size, Task, Term
@@ -105,3 +111,62 @@ def test_a_page_that_does_not_open_is_told_when_all_pages_have_ended_their_work(
         with pytest.raises(DataError, match="the page did not open"):
             envs.reset(options={"tasks": [gone, here, here]})
         assert [e is None for e in envs.episodes] == [True, False, False]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("family", ["modal", "miniwob-click-test"])
+def test_browsers_that_are_gone_when_a_page_opens_are_tried_anew(family: str) -> None:
+    """Three in a row die between their start and their first page."""
+    given = []
+
+    async def give() -> Any:
+        held = await engine.engine()[1].browser(
+            browser_find.find(headed=False), headed=False, fresh=True, arguments=miniwob.ARGUMENTS
+        )
+        given.append(held)
+        if len(given) < 4:
+            await held.close()
+        return held
+
+    task = registration.task(family, 3)
+    stage = environment.stage_of(task, screenshot=False, browser=give)
+    begun, seen = shared().run(stage.begin(task), 60)
+    assert (begun.seed, len(given)) == (3, 4) and seen.elements
+    shared().run(stage.close(), 30)
+    shared().run(given[-1].close(), 30)
+
+
+@pytest.mark.browser
+def test_a_forked_child_is_told_and_leaves_the_page_to_its_parent(env: Any) -> None:
+    env.reset(seed=1)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a child that hangs ends by this signal
+        code = 1
+        try:
+            env.step("done()")
+        except CallError as error:
+            code = 0 if "in another process" in str(error) else 2
+        env.close()
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    assert env.step("no call")[4]["failure"] == "the answer calls for no action"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", [None, "sync", "async"])
+def test_gymnasium_makes_many_of_it(mode: str | None) -> None:
+    apart = {"vector_kwargs": {"shared_memory": False}} if mode == "async" else {}
+    with closing(gymnasium.make_vec("cuadata/modal-v0", 2, vectorization_mode=mode, screenshot=False, **apart)) as envs:
+        if mode is None:
+            assert isinstance(envs.unwrapped, environment_vector.BrowserVectorEnv)
+        seen, infos = envs.reset(seed=3)
+        assert list(infos["task"]) == ["modal/3", "modal/4"]
+        assert all("dialog" in text for text in seen["axtree"])
+        told = envs.step(("no call", "pas d'appel 👍"))[4]
+    assert list(told["failure"]) == ["the answer calls for no action"] * 2
+
+
+def test_memory_that_would_hold_no_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="shared_memory=False"):
+        gymnasium.make_vec("cuadata/modal-v0", 2, vectorization_mode="async", screenshot=False)

@@ -10,6 +10,8 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Expired
 from typing import Any, TypeVar
 
+from cuadata.errors import CallError
+
 T = TypeVar("T")
 
 
@@ -26,12 +28,20 @@ class Loop:
         self._thread = threading.Thread(target=self._serve, name="cuadata-browser", daemon=True)
         self._thread.start()
 
+    @property
+    def own(self) -> bool:
+        """Whether it runs in this process; a forked child has the object and none of its threads."""
+        return self.pid == os.getpid()
+
     def run(self, work: Coroutine[Any, Any, T], limit: float) -> T:
         """The coroutine's result; Stuck after `limit` seconds, and the coroutine is cancelled."""
         return self.wait(self.start(work), limit)
 
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begin with a coroutine; `wait` gives its result."""
+        """Begin with a coroutine; `wait` gives its result. CallError in a forked child, where no thread runs it."""
+        if not self.own:
+            work.close()
+            raise CallError("it was made before the fork, in another process; make one in the process that uses it")
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def wait(self, future: Future[T], limit: float) -> T:

@@ -22,7 +22,7 @@ from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.browsing.serve import Server
 from cuadata.episodes import registration
-from cuadata.episodes.stage import Judgement, element_of
+from cuadata.episodes.stage import TRIES, Judgement, element_of, worth_another
 from cuadata.episodes.terms import fold
 from cuadata.errors import CallError, DataError
 from cuadata.types import (
@@ -129,7 +129,7 @@ class MiniWobStage:
     async def begin(self, task: Task) -> tuple[Task, Observation]:
         """Begin the episode of the task's seed; the task comes back with the page's instruction."""
         name = name_of(task)
-        for attempt in (0, 1):
+        for attempt in range(TRIES):
             try:
                 if self._page is None or name != self.name:
                     await self.close()
@@ -137,7 +137,7 @@ class MiniWobStage:
                 return await self._begin(task)
             except Exception as error:
                 await self.close()
-                if attempt:
+                if not await worth_another(attempt, error):
                     raise DataError(f"the page did not begin: {error}", place=task.id) from error
         raise AssertionError
 

@@ -99,6 +99,7 @@ def register() -> None:
         known = f"cuadata/{name}-{VERSION}"
         if known not in registration.registry:
             registration.register(
-                known, entry_point="cuadata.environment:BrowserEnv", kwargs={"family": name}, disable_env_checker=False,
-                order_enforce=True,
+                known, entry_point="cuadata.environment:BrowserEnv",
+                vector_entry_point="cuadata.playing.environment_vector:BrowserVectorEnv", kwargs={"family": name},
+                disable_env_checker=False, order_enforce=True,
             )  # fmt: skip

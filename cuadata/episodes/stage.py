@@ -6,6 +6,7 @@ episode to the next: cookies, storage, history and other windows are cleared. Wh
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -18,6 +19,9 @@ from cuadata.types import Action, Condition, Element, Observation, Size, Step, T
 
 #: Seconds to wait for the effect of an action that shows none: pages of our own answer at once, others load first.
 OWN_PATIENCE, PATIENCE = 0.2, 2.0
+
+#: Tries of a page to open: a dead browser looks like a page that does not answer.
+TRIES = 4
 
 if TYPE_CHECKING:
     from cuadata.browsing.browsers import Give
@@ -97,7 +101,7 @@ class PageStage:
     async def begin(self, task: Task) -> tuple[Task, Observation]:
         """Open a task on a clean page. DataError where it does not open."""
         tried: list[str] = []
-        for _ in range(2):  # a dead browser looks like a page that does not answer: one more try, on a new page
+        for attempt in range(TRIES):
             try:
                 await self._enter(task)
                 seen = await self.page.observe(screenshot=self.screenshot)
@@ -106,6 +110,8 @@ class PageStage:
             except Exception as error:  # noqa: BLE001
                 tried.append(str(error))
                 await self.close()
+                if not await worth_another(attempt, error):
+                    break
         raise DataError(f"the page did not open: {'; again: '.join(dict.fromkeys(tried))}", place=task.id)
 
     async def _enter(self, task: Task) -> None:
@@ -165,6 +171,19 @@ class PageStage:
                 await page.close()
         if server is not None:
             server.close()
+
+
+async def worth_another(attempt: int, error: Exception) -> bool:
+    """Whether a page that failed to open is tried again: once, and further times where the browser was gone under it.
+
+    A browser that was killed is told as connected until its end has been heard of, and the next may be killed as well.
+    """
+    if attempt == 0:
+        return True
+    if attempt >= TRIES - 1 or not any(word in str(error) for word in ("closed", "died", "crashed", "disconnected")):
+        return False
+    await asyncio.sleep(0.2 * attempt)
+    return True
 
 
 def check_alive(page: AsyncPage) -> None:

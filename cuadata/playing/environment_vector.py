@@ -128,7 +128,8 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
     def close_extras(self, **kwargs: Any) -> None:
         """Close every page and browser."""
         self.episodes = [None] * self.num_envs
-        self._loop.run(self._close(), 60)
+        if self._loop.own:  # a forked child leaves the pages to its parent
+            self._loop.run(self._close(), 60)
 
     async def _close(self) -> None:
         await asyncio.gather(*(stage.close() for stage in self.stages), return_exceptions=True)
