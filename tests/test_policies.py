@@ -16,6 +16,7 @@ import pytest
 from cuadata import image, registry
 from cuadata.contracts import Choice, Policy
 from cuadata.errors import CallError, DataError
+from cuadata.playing import playing
 from cuadata.speaking import prompts
 from cuadata.types import Action, BBox, Element, Locator, Move, Observation, Point, Size, States, Task
 
@@ -157,6 +158,23 @@ def test_an_endpoint_that_fails_says_so_and_an_answer_without_a_call_is_no_actio
     nobody = registry.policies["openai"]("m", "axtree", base_url="http://127.0.0.1:9")
     with pytest.raises(DataError, match="the endpoint gave no answer"):
         acts(nobody, FORM, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("openai", {}, "policy openai: .*missing 2 required .*'model' and 'format'"),
+        ("openai", {"bogus": 1}, "policy openai: .*unexpected keyword argument 'bogus'"),
+        ("openai", {"timeout": "soon"}, "timeout: wanted a number of 0.001 or more, got 'soon'"),
+        ("openai", {"timeout": -1}, "timeout: wanted a number"),
+        ("openai", {"tries": 0}, "tries: wanted a number of 1 or more, got 0"),
+        ("oracle", {"bogus": 1}, "policy oracle: .*unexpected keyword argument 'bogus'"),
+    ],
+)
+def test_options_that_a_policy_does_not_take_are_refused(name: str, options: dict[str, Any], words: str) -> None:
+    usual = {"model": "m", "format": "axtree", "base_url": "http://127.0.0.1:9"} if name == "openai" and options else {}
+    with pytest.raises(CallError, match=words):
+        playing.policy_of(name, {**usual, **options})
 
 
 def test_an_endpoint_needs_an_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,17 @@ def check(plan: Plan) -> None:
         raise CallError("seeds, samples, workers and browsers are 1 or more")
 
 
+def policy_of(name: str, options: Mapping[str, Any]) -> Policy:
+    """A policy by name. CallError for options that it does not take, or lacks."""
+    made = registry.policies[name]
+    try:
+        return made(**options)
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        raise CallError(f"policy {name}: {error}; options are given as --option NAME=VALUE") from error
+
+
 def made_of(plan: Plan) -> dict[str, Any]:
     """What made the rollouts, as plain values; the number of seeds is left out, so that a run can be made longer."""
     return {
@@ -223,7 +234,7 @@ def _episodes(
     def work(number: int) -> None:
         try:
             stage = stage_of(first, screenshot=plan.screenshot, browser=browsers.seat(number))
-            policy = registry.policies[plan.policy](**plan.policy_options)
+            policy = policy_of(plan.policy, plan.policy_options)
             try:
                 while not stop.is_set() and not todo.empty():
                     with contextlib.suppress(queue.Empty):

@@ -252,7 +252,7 @@ def _environment(plan: Plan) -> BrowserEnv:
 
 
 def _policy(plan: Plan) -> Policy:
-    inner = registry.policies[plan.policy](**plan.policy_options)
+    inner = playing.policy_of(plan.policy, plan.policy_options)
     return inner if plan.vote is None else voting_policy.Voting(inner, plan.vote)
 
 

@@ -73,6 +73,10 @@ class Endpoint:
     def __post_init__(self) -> None:
         if not self.address.startswith(("http://", "https://")):
             raise CallError(f"{self.address!r} is no http address")
+        for name, least in (("timeout", 0.001), ("pause", 0), ("tries", 1)):
+            given = getattr(self, name)
+            if not isinstance(given, (int, float)) or not least <= given < 1e6 or (name == "tries" and given % 1):
+                raise CallError(f"{name}: wanted a number of {least:g} or more, got {given!r}")
         if self.max_cost is not None and (self.price_in is None or self.price_out is None):
             raise CallError("a cap on the cost needs price_in and price_out, in US dollars for a million tokens")
 
