@@ -9,6 +9,7 @@ import pytest
 
 from cuadata import environment
 from cuadata.episodes import registration, taskfile
+from cuadata.episodes.episode import Episode
 
 TEXT = (Path(__file__).parents[1] / "docs" / "environments.md").read_text(encoding="utf-8")
 
@@ -32,6 +33,6 @@ def test_names_and_options_that_it_speaks_of_are_there() -> None:
         assert registration.known(family), family
     task = registration.task("modal", 0, right=0.2, markup="aria")
     assert next(t.value for t in task.terms if t.name == "right_radio") == 0.2
-    keys = set(environment.tell(environment.Episode(environment.stage_of(task), task)))
+    keys = set(environment.tell(Episode(environment.stage_of(task), task)))
     told = set(re.findall(r"`(\w+)`", next(line for line in TEXT.splitlines() if line.startswith("| `info`"))))
     assert told - keys == {"info", "target_stale"}, told - keys
