@@ -6,6 +6,7 @@ above the diamond" is asked where the one stands well over the other and every o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -34,11 +35,19 @@ OTHERS: Final[dict[Relation, float]] = {
     "right_of": 0.5,
     "between": 0.25,
     "nearest": 0.25,
-    "same_row": 0.5,
-    "same_column": 0.5,
     "at_edge": 1.0,
     "at_corner": 1.0,
 }
+#: How much farther the middle of every rival lies from the reference where the nearest is asked for: some people judge by
+#: middles, others by the gap.
+FARTHER: Final = 1.1
+#: How far aside of the stated way, as a share of the way along it, a box lies and is taken for what is meant: beside a target,
+#: and where nothing answers and people look for something that might.
+ASIDE: Final = 1.0
+ASIDE_OF_NOTHING: Final = 2.0
+#: Of what nothing is there to be counted beside, so many make a row or column; of what is in line with a reference, so many.
+COUNTED: Final = 3
+COUNTED_THERE: Final = 2
 
 
 def answers(
@@ -61,7 +70,9 @@ def answers(
         return False
     reach = _reach(own, references)
     return all(
-        _fails(stated, margins[at]) and not (_roughly(stated, box, references) and _reach(box, references) <= reach)
+        _fails(stated, margins[at], box, references)
+        and not (_roughly(stated, box, references, ASIDE) and _reach(box, references) <= reach)
+        and _farther(stated, own, box, references)
         for at, box in enumerate(boxes)
         if at != place
     )
@@ -75,43 +86,99 @@ def unanswered(
 ) -> bool:
     """Whether nobody would take one of these boxes for what is meant."""
     return all(
-        _fails(stated, each) and not _roughly(stated, box, references) for box, each in zip(boxes, margins, strict=True)
+        _fails(stated, each, box, references) and not _roughly(stated, box, references, ASIDE_OF_NOTHING)
+        for box, each in zip(boxes, margins, strict=True)
     )
 
 
-def _fails(stated: Sequence[Stated], margins: Sequence[float]) -> bool:
+def _fails(stated: Sequence[Stated], margins: Sequence[float], box: BBox, references: Sequence[Sequence[BBox]]) -> bool:
     """Whether a candidate fails at least one of the relations clearly."""
     return any(
-        margin <= -OTHERS.get(one.relation, relations.MARGIN) for one, margin in zip(stated, margins, strict=True)
+        margin <= -OTHERS.get(one.relation, relations.MARGIN) and not _nearly(one.relation, box, held)
+        for one, margin, held in zip(stated, margins, references, strict=True)
     )
+
+
+def _nearly(relation: Relation, box: BBox, references: Sequence[BBox]) -> bool:
+    """Whether people may see a relation hold of a box although it does not, whatever its margin says.
+
+    A small icon and a wide button that begin at one line stand in one column, though the middle of neither lies over the
+    other; and what lies on any way from one reference to the other is between them.
+    """
+    one = references[0] if references else box
+    if relation == "same_row":
+        return rules.shared(box.y, box.height, one.y, one.height) > 0
+    if relation == "same_column":
+        return rules.shared(box.x, box.width, one.x, one.width) > 0
+    return relation == "between" and _amid(box, one, references[1])
+
+
+def _amid(box: BBox, one: BBox, other: BBox) -> bool:
+    """Whether a box shares area with the smallest convex figure that holds two boxes.
+
+    That figure is all boxes on the way from the one to the other, whose edges move evenly: four inequalities in the share of the way.
+    """
+    first, last = 0.0, 1.0
+    for here, there, limit, sign in (
+        (one.x, other.x, box.right, 1),
+        (one.y, other.y, box.bottom, 1),
+        (one.right, other.right, box.x, -1),
+        (one.bottom, other.bottom, box.y, -1),
+    ):
+        start, slope = sign * (here - limit), sign * (there - here)
+        if slope == 0:
+            if start >= 0:
+                return False
+        elif slope > 0:
+            last = min(last, -start / slope)
+        else:
+            first = max(first, -start / slope)
+    return first < last
+
+
+def _farther(stated: Sequence[Stated], own: BBox, box: BBox, references: Sequence[Sequence[BBox]]) -> bool:
+    """Whether a rival is farther by its middle too, where the nearest is asked for and it may be among those meant."""
+    for one, held in zip(stated, references, strict=True):
+        if one.relation == "nearest" or (one.nearest and ahead(one.relation, box, held[0])):
+            mine, theirs = (math.dist(_middle(each), _middle(held[0])) for each in (own, box))
+            if theirs < FARTHER * mine:
+                return False
+    return True
+
+
+def _middle(box: BBox) -> tuple[float, float]:
+    return box.center.x, box.center.y
 
 
 def _counts(relation: Relation, boxes: Sequence[BBox], references: Sequence[BBox]) -> bool:
-    """Whether a box is clearly counted or clearly not, in the row or column of something.
+    """Whether there are enough for a row or column, and a box is clearly counted or clearly not.
 
-    What lies partly over or beside it, a small icon under a wide heading, one person counts and another does not.
+    Two shapes of sixteen are no row, though they stand side by side. What lies partly over or beside the reference, a small
+    icon under a wide heading, one person counts and another does not.
     """
     line = {"nth_in_row": rules.same_row, "nth_in_column": rules.same_column}.get(relation)
-    if line is None or not references:
+    if line is None:
         return True
+    if not references:
+        return len(boxes) >= COUNTED
     one = references[0]
-    return all(
-        line(box, one) >= 0
-        or relations.in_line("left_of" if relation == "nth_in_row" else "above", box, references) <= 0
-        for box in boxes
+    there = [line(box, one) >= 0 for box in boxes]
+    return sum(there) >= COUNTED_THERE and all(
+        counted or relations.in_line("left_of" if relation == "nth_in_row" else "above", box, references) <= 0
+        for counted, box in zip(there, boxes, strict=True)
     )
 
 
-def _roughly(stated: Sequence[Stated], box: BBox, references: Sequence[Sequence[BBox]]) -> bool:
-    """Whether directions are all that is stated, and a box lies that way of each reference, rather ahead than aside."""
+def _roughly(stated: Sequence[Stated], box: BBox, references: Sequence[Sequence[BBox]], aside: float) -> bool:
+    """Whether directions are all that is stated, and a box lies that way of each reference, not too far aside."""
     return all(
-        one.relation in AHEAD and ahead(one.relation, box, held[0])
+        one.relation in AHEAD and ahead(one.relation, box, held[0], aside)
         for one, held in zip(stated, references, strict=True)
     )
 
 
-def ahead(relation: Relation, box: BBox, reference: BBox) -> bool:
-    """Whether a box lies in a direction from a reference, rather ahead than aside."""
+def ahead(relation: Relation, box: BBox, reference: BBox, most: float = ASIDE) -> bool:
+    """Whether a box lies in a direction from a reference, at most so far aside, as a share of the way ahead."""
     across = max(box.x - reference.right, reference.x - box.right, 0.0)
     down = max(box.y - reference.bottom, reference.y - box.bottom, 0.0)
     along, aside = (down, across) if relation in ("above", "below") else (across, down)
@@ -121,7 +188,7 @@ def ahead(relation: Relation, box: BBox, reference: BBox) -> bool:
         "left_of": box.right <= reference.x,
         "right_of": box.x >= reference.right,
     }[relation]
-    return towards and aside <= along
+    return towards and aside <= most * along
 
 
 def _reach(box: BBox, references: Sequence[Sequence[BBox]]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -18,6 +19,11 @@ from cuadata.wording.phrases import Stated
 
 #: Relations to what is beside a reference, neither in it nor around it.
 _BESIDE: Final = ("nearest", "same_row", "same_column", "nth_in_row", "nth_in_column")
+#: CSS px beyond the view, and share cut off by a scroller, that nobody sees.
+_SLACK: Final = 1.0
+_CLIPPED: Final = 0.02
+#: Classes of characters that are written from the right.
+_RIGHT: Final = frozenset(("R", "AL"))
 #: Characters of a name by which something can be spoken of.
 _LONGEST: Final = 48
 
@@ -70,6 +76,7 @@ class Scene:
             if thing:
                 meant = phrases.read(f"Click the {thing}").target
                 self.things[thing] = index.matching(meant)
+        self._from_the_right = any(not _RIGHT.isdisjoint(map(unicodedata.bidirectional, name)) for name in called)
         #: Id -> place in the arrays of directions and distances.
         self.place = {one.id: place for place, one in enumerate(seen)}
         self.ways, self.apart = spatial_sides.between(list(map(box, seen)))
@@ -137,6 +144,8 @@ class Scene:
     def _question(
         self, kind: str, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
     ) -> Question | None:
+        if self._uncountable(thing, stated):
+            return None
         # People do not agree whether what holds the reference, or lies in it, is near it, or in the same column.
         close = (one.nearest or one.relation in _BESIDE for one in stated)
         if any(close) and any(map(self.touching, references[0])):
@@ -158,6 +167,28 @@ class Scene:
             kind=kind, thing=thing, stated=tuple(stated), references=tuple(map(tuple, references)),
             candidates=tuple(candidates), margins=tuple(map(min, margins)), answer=place,
         )  # fmt: skip
+
+    def _uncountable(self, thing: str, stated: Sequence[Stated]) -> bool:
+        """Whether places are asked for where people count differently.
+
+        On a page that is read from the right the first one in a row is the rightmost to some; where something of the class is
+        cut off at the edge of the view, some count it and some do not.
+        """
+        counting = [one.relation for one in stated if one.relation.startswith("nth_")]
+        return bool(counting) and (
+            ("nth_in_row" in counting and self._from_the_right) or not all(map(self.whole, self.things.get(thing, ())))
+        )
+
+    def whole(self, element: Element) -> bool:
+        """Whether nothing of an element is cut off by the view's edges or a scroller's."""
+        view, own = self.look.observation.viewport, box(element)
+        inside = (
+            own.x >= -_SLACK
+            and own.y >= -_SLACK
+            and own.right <= view.width + _SLACK
+            and own.bottom <= view.height + _SLACK
+        )
+        return inside and element.evidence.clipped <= _CLIPPED
 
     def touching(self, element: Element) -> list[Element]:
         """References whose boxes share area with an element's."""
