@@ -11,6 +11,7 @@ import signal
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import independent
@@ -20,14 +21,15 @@ from cuadata import dataset, image
 from cuadata.errors import DataError
 from cuadata.generating import spatial, spatial_blocks, spatial_card, spatial_pages, spatial_render
 from cuadata.generating.spatial_blocks import Job
+from cuadata.generating.spatial_choosing import Chooser
 from cuadata.generating.spatial_look import Looker
 from cuadata.registry import families
 from cuadata.rows import Grounding, Pair
-from cuadata.types import Size, Task
+from cuadata.types import Locator, Size, Task
 
 pytestmark = pytest.mark.browser
 N = 60
-ASKED: Any = {"seed": 5, "infeasible": 0.2, "pairs": 0.2}
+ASKED: Any = {"seed": 6, "infeasible": 0.2, "pairs": 0.2}
 
 
 @pytest.fixture(scope="module")
@@ -330,3 +332,29 @@ def test_a_page_that_cannot_be_measured_is_an_error_that_says_why(head: str, bod
     html = f'<!doctype html><html lang="en" dir="ltr"><head>{head}</head><body>{body}</body></html>'
     with Looker() as looker, pytest.raises(DataError, match=words):
         looker.look(Task(id="x/0", family="x", seed=0, instruction="Click", html=html))
+
+
+@pytest.mark.parametrize("layout", ["list", "form", "table", "settings", "tree", "cards", "toolbar"])
+def test_covering_a_control_leaves_the_rest_of_the_page_where_it_was(layout: str) -> None:
+    """A minimal pair: nothing but the place of the target differs."""
+    plain = spatial_render.show("widgets", 11, {"layout": layout, "density": "airy"})
+    for number in range(4):
+        covered = spatial_render.again(plain, "covered", {"cover": (number,)})
+        before, after = (
+            {
+                one.locator: one.bbox
+                for one in page.look.observation.elements
+                if one.locator != Locator(css=f"#e{number}")
+            }
+            for page in (plain, covered)
+        )
+        assert before == after
+
+
+def test_nobody_is_asked_twice_for_one_element_by_its_name() -> None:
+    page = spatial_render.show("shapes", 3, {"count": 5})
+    for seed in range(20):
+        chooser = Chooser(most=100)
+        chooser.choose(page, Random(seed), named=4)
+        named = [row.target.locator for row in chooser.rows if row.perspective != "spatial" and row.target is not None]
+        assert len(named) == len(set(named)) == 4

@@ -16,6 +16,7 @@ from cuadata.generating.spatial_rows import Pairing
 from cuadata.generating.spatial_scene import Question, Scene, box
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Grounding, Rejected
+from cuadata.types import Locator
 
 #: Questions by place that are chosen on one page, at most, and so many of them whatever they cost the balance.
 PLACES: Final = 6
@@ -52,8 +53,11 @@ class Chooser:
     def choose(self, page: Page, rng: Random, *, named: int) -> None:
         """Rows of a new page: `named` by name, look or use, the others by place."""
         self.asked.clear()
+        told: list[Locator | None] = []
         for _ in range(named):
-            self.add(spatial_rows.named(page, rng), page)
+            row = spatial_rows.named(page, rng, told)
+            if self.add(row, page) and row is not None and row.target is not None:
+                told.append(row.target.locator)
         self._by_place(page, rng)
 
     def _by_place(self, page: Page, rng: Random) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
@@ -18,7 +18,7 @@ from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Grounding, Rejected
 from cuadata.speaking import prompts
 from cuadata.splitting.examples import SEED_BLOCK, target_row
-from cuadata.types import Action, Element, Size
+from cuadata.types import Action, Element, Locator, Size
 
 #: Gates that look at a step, its history or another row have nothing to look at here; a picture is checked as it is taken.
 WITHOUT: Final = (
@@ -73,11 +73,15 @@ def stage(page: Page, question: Question) -> int:
     return 3 if question.kind in ("composed", "between", "nth_in_row", "nth_in_column") else 2
 
 
-def named(page: Page, rng: Random) -> Grounding | None:
-    """A question by name, look or use about some element; None where the page has none that can be named."""
-    if not page.scene.targets:
+def named(page: Page, rng: Random, told: Collection[Locator | None] = ()) -> Grounding | None:
+    """A question by name, look or use about some element that has none yet; None where the page has none that can be named.
+
+    `told`: what was asked for on this page before; a second question by name is a row twice.
+    """
+    left = [one for one in page.scene.targets if one.locator not in told]
+    if not left:
         return None
-    target = rng.choice(page.scene.targets)
+    target = rng.choice(left)
     look, use = page.look.looks.get(target.id), page.look.uses.get(target.id)
     ways = ["direct"]
     if look and list(page.look.looks.values()).count(look) == 1:
