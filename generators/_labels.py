@@ -26,28 +26,34 @@ PEOPLE: Final = ("Ada", "Bruno", "Chiara", "Dilan", "Emeka", "Farid", "Greta", "
 
 @dataclass(frozen=True, slots=True)
 class Icon:
-    """A drawing on a 24 px board, the name that assistive technology reads, its look and its use in words."""
+    """A drawing on a 24 px board, the name that assistive technology reads, its look and its use in words.
+
+    `likewise`: English words of controls that somebody would use for the same; beside one of them the use names no single control.
+    """
 
     name: str
     look: str
     does: str
     path: str
+    likewise: tuple[str, ...] = ()
 
 
 ICONS: Final = (
     Icon("Search", "magnifying glass icon", "look something up",
-         "M10 4a6 6 0 1 0 0 12a6 6 0 0 0 0-12ZM14.5 14.5L20 20"),
-    Icon("Close", "cross-shaped icon", "close this", "M5 5L19 19M19 5L5 19"),
-    Icon("Add", "plus sign icon", "add something new", "M12 4V20M4 12H20"),
-    Icon("Menu", "three bars icon", "show all sections", "M4 6H20M4 12H20M4 18H20"),
-    Icon("Download", "arrow onto a tray icon", "get the file onto this computer", "M12 3V15M7 10L12 15L17 10M4 20H20"),
+         "M10 4a6 6 0 1 0 0 12a6 6 0 0 0 0-12ZM14.5 14.5L20 20", ("Details",)),
+    Icon("Close", "cross-shaped icon", "close this", "M5 5L19 19M19 5L5 19", ("Cancel",)),
+    Icon("Add", "plus sign icon", "add something new", "M12 4V20M4 12H20",
+         ("Copy", "Paste", "Import", "Duplicate")),
+    Icon("Menu", "three bars icon", "show all sections", "M4 6H20M4 12H20M4 18H20", ("Details",)),
+    Icon("Download", "arrow onto a tray icon", "get the file onto this computer", "M12 3V15M7 10L12 15L17 10M4 20H20",
+         ("Save", "Open", "Copy", "Archive", "Export")),
     Icon("Favourite", "star icon", "remember this as a favourite",
-         "M12 3L14.8 9H21L16 13.2L18 20L12 16L6 20L8 13.2L3 9H9.2Z"),
+         "M12 3L14.8 9H21L16 13.2L18 20L12 16L6 20L8 13.2L3 9H9.2Z", ("Save",)),
     Icon("Home", "house icon", "go to the start page", "M3 12L12 4L21 12M6 10V20H18V10"),
-    Icon("Mail", "envelope icon", "read messages", "M3 6H21V18H3ZM3 6L12 13L21 6"),
-    Icon("Play", "triangle icon", "start playing", "M7 4L19 12L7 20Z"),
+    Icon("Mail", "envelope icon", "read messages", "M3 6H21V18H3ZM3 6L12 13L21 6", ("Open",)),
+    Icon("Play", "triangle icon", "start playing", "M7 4L19 12L7 20Z", ("Open", "Preview")),
     Icon("Pause", "two bars icon", "hold playing for a moment", "M8 5V19M16 5V19"),
-    Icon("Alerts", "bell icon", "see what is new", "M6 17H18L16.5 14V10a4.5 4.5 0 0 0-9 0V14ZM10.5 20H13.5"),
+    Icon("Alerts", "bell icon", "look at the latest notifications", "M6 17H18L16.5 14V10a4.5 4.5 0 0 0-9 0V14ZM10.5 20H13.5"),
     Icon("Account", "head and shoulders icon", "see who is signed in",
          "M12 4a4 4 0 1 0 0 8a4 4 0 0 0 0-8ZM4 21a8 7 0 0 1 16 0"),
 )  # fmt: skip

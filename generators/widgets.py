@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -33,6 +33,8 @@ ROLES: Final = {
     "text": "textbox", "select": "combobox", "slider": "slider", "menuitem": "menuitem", "treeitem": "treeitem",
     "gridcell": "button", "key": "button",
 }  # fmt: skip
+#: Icon -> words of controls that somebody would use for the same.
+_LIKEWISE: Final = {one.name: one.likewise for one in ICONS}
 #: What a control of each kind is called in an instruction.
 NOUNS: Final = {
     "button": "button", "link": "link", "checkbox": "checkbox", "radio": "radio button", "switch": "switch",
@@ -121,4 +123,6 @@ def _widgets(rng: Random, kinds: Sequence[str], count: int, words: Sequence[str]
         else:
             drawn = "item" if kind in ("menuitem", "treeitem") else kind
             made.append(Widget(id=f"e{n}", kind=drawn, role=ROLES[kind], name=labels.pop(), on=rng.random() < 0.4))
-    return made
+    english = dict(zip(words, LANGUAGES["en"][1], strict=True))
+    shown = {english[one.name] for one in made if one.kind != "icon"}
+    return [replace(one, does="") if not shown.isdisjoint(_LIKEWISE.get(one.name, ())) else one for one in made]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations, permutations
 from pathlib import Path
 from random import Random
@@ -217,3 +218,16 @@ def test_a_scene_says_of_relations_what_their_rules_say(seed: int) -> None:
             if other not in (target, one):
                 right = relation_rules.between(box(target), box(one), box(other)) >= 0
                 assert scene.between(target, one, other) == right
+
+
+@pytest.mark.parametrize(
+    ("language", "cancel"), [("en", "Cancel"), ("de", "Abbrechen"), ("ru", "Отмена"), ("ar", "إلغاء")]
+)
+def test_no_icon_is_asked_for_by_a_use_that_another_control_has_too(language: str, cancel: str) -> None:
+    """Beside a button to cancel, 'close this' means either."""
+    used = Counter[tuple[bool, bool]]()
+    for seed in range(120):
+        html = made("widgets", seed, layout="toolbar", language=language).html or ""
+        if 'aria-label="Close"' in html:
+            used[f">{cancel}</button>" in html, 'data-does="close this"' in html] += 1
+    assert used[True, False] and used[False, True] and not used[True, True] and not used[False, False]
