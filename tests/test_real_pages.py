@@ -23,8 +23,8 @@ button { position: absolute; width: 90px; height: 34px; border: 0; } p { positio
 <p style="left:40px;top:300px">A sentence that nobody would use to say where a button of this page is to be found.</p>"""
 
 
-def made(out: Path, page: str) -> list[Grounding]:
-    real_pages.generate([page], out)
+def made(out: Path, page: str, seed: int = 0) -> list[Grounding]:
+    real_pages.generate([page], out, seed=seed)
     return [
         row for split in dataset.configs(out)["grounding"] for row in dataset.read(out, "grounding", split, Grounding)
     ]
@@ -122,6 +122,47 @@ def test_a_colour_is_named_where_people_agree() -> None:
     boxes = [BBox(place * 50, 0, 40, 40) for place in range(len(shown))]
     assert colours.named(image.from_bytes(out.getvalue()), boxes, 1.0) == list(shown.values())
     assert colours.named(image.from_bytes(out.getvalue()), [BBox(900, 0, 10, 10)], 1.0) == [""]
+
+
+def test_a_colour_that_somebody_may_name_is_hinted_at() -> None:
+    """A dark blue ground, blue letters, a turquoise that is blue to some: none of them is 'the blue one' beside another."""
+    from PIL import Image, ImageDraw
+
+    picture = Image.new("RGB", (300, 40), "white")
+    draw = ImageDraw.Draw(picture)
+    draw.rectangle((0, 0, 39, 39), fill="#3b5998")
+    draw.rectangle((50, 15, 89, 18), fill="#2563eb")
+    draw.rectangle((100, 0, 139, 39), fill="#00b4c8")
+    draw.rectangle((150, 0, 189, 39), fill="#777777")
+    out = io.BytesIO()
+    picture.save(out, "PNG")
+    boxes = [BBox(place * 50, 0, 40, 40) for place in range(6)]
+    hints = colours.hinted(image.from_bytes(out.getvalue()), [*boxes, BBox(900, 0, 10, 10)], 1.0)
+    assert [sorted(one) for one in hints] == [["blue"], ["blue"], ["blue", "green"], [], [], [], []]
+
+
+REGIONS = """<!doctype html><title>Shop</title><style>* { margin: 0 } a, button { display: inline-block; padding: 6px 14px }
+.wide { display: block; width: 300px; color: #fff; text-align: center } nav, p, div { margin: 14px }</style>
+<nav aria-label="Breadcrumb"><a href="#h">Home</a> <span>›</span> <span>Prices</span></nav>
+<div><a href="#c">Chat <b>17</b></a> <a href="#i">Inbox</a> <a href="#t">Trash</a></div>
+<p>Choose a way to pay</p>
+<a class="wide" style="background:#4e73df" href="#1">Card</a>
+<a class="wide" style="background:#3b5998" href="#2">Transfer</a>
+<button style="position:absolute;left:400px;top:-20px;height:44px">Hidden words</button>"""
+
+
+@pytest.mark.browser
+def test_regions_parts_and_what_is_cut_off_are_not_spoken_of(tmp_path: Path) -> None:
+    """Nobody sees the label of a landmark or the words that the view cuts off; a badge is a part of its link."""
+    page = tmp_path / "shop.html"
+    page.write_text(REGIONS, encoding="utf-8")
+    told = [row for seed in range(4) for row in made(tmp_path / str(seed), str(page), seed)]
+    assert len(told) > 20
+    for row in told:
+        assert not {"Breadcrumb", "›", "17", "Hidden words"} & {one.name or one.text for one in row.references}
+        assert row.target is not None and row.target.name != "Hidden words"
+        assert "blue link" not in row.instruction, "the way to pay by transfer is blue too"
+    assert any(one.text == "Choose a way to pay" or one.text == "Prices" for row in told for one in row.references)
 
 
 @pytest.mark.parametrize("page", ["nowhere.html", "no such folder"])

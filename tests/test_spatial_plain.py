@@ -118,6 +118,12 @@ def test_the_first_of_one_is_not_asked_for() -> None:
     assert asked("the first button in the row of 'H Ada'", scene({**page, "Move": (200, 100, 60, 30)})) == "Send"
 
 
+def test_what_stands_above_a_heading_is_not_counted_under_it() -> None:
+    page: Places = {"H Shop": (100, 100, 60, 30), "Send": (100, 200, 60, 30), "Copy": (100, 300, 60, 30)}
+    assert asked("the second button in the column of 'H Shop'", scene(page)) == "Copy"
+    assert asked("the second button in the column of 'H Shop'", scene({**page, "Move": (100, 20, 60, 30)})) is None
+
+
 ROW: Places = {"Send": (100, 100, 60, 30), "Copy": (200, 100, 60, 30), "Move": (300, 100, 60, 30)}
 
 

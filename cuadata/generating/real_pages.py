@@ -15,8 +15,7 @@ from cuadata import browser, build, image
 from cuadata.browsing import engine
 from cuadata.building import folders
 from cuadata.errors import CallError, DataError
-from cuadata.generating import mhtml, spatial_card, spatial_words
-from cuadata.generating.colours import named as colour_names
+from cuadata.generating import colours, mhtml, spatial_card, spatial_words
 from cuadata.generating.spatial_balance import Table
 from cuadata.generating.spatial_choosing import Chooser
 from cuadata.generating.spatial_look import Look
@@ -186,11 +185,13 @@ def _with_looks(shot: Image) -> Image:
 
 
 def _looks(seen: Observation) -> dict[int, str]:
-    """Controls that have a plain colour: id -> "blue button"."""
+    """Controls that have a plain colour, and no other of their kind may be called by it: id -> "blue button"."""
     if seen.screenshot is None:
         return {}
     controls = [e for e in seen.elements if e.interactive and e.bbox is not None and e.seen >= 1 / 3]
     scale = seen.screenshot.width / seen.viewport.width
-    found = colour_names(seen.screenshot, [e.bbox for e in controls if e.bbox is not None], scale)
+    boxes = [e.bbox for e in controls if e.bbox is not None]
+    found, hints = colours.named(seen.screenshot, boxes, scale), colours.hinted(seen.screenshot, boxes, scale)
     nouns = [spatial_words.noun(e, None) for e in controls]
-    return {e.id: f"{c} {n}" for e, c, n in zip(controls, found, nouns, strict=True) if c and n}
+    might = Counter((n, c) for n, hint in zip(nouns, hints, strict=True) for c in hint)
+    return {e.id: f"{c} {n}" for e, c, n in zip(controls, found, nouns, strict=True) if c and n and might[n, c] < 2}

@@ -154,7 +154,8 @@ def _counts(relation: Relation, boxes: Sequence[BBox], references: Sequence[BBox
     """Whether there are enough for a row or column, and a box is clearly counted or clearly not.
 
     Two shapes of sixteen are no row, though they stand side by side. What lies partly over or beside the reference, a small
-    icon under a wide heading, one person counts and another does not.
+    icon under a wide heading, one person counts and another does not. The reference heads what is counted: links above a heading are
+    in its column and not under it.
     """
     line = {"nth_in_row": rules.same_row, "nth_in_column": rules.same_column}.get(relation)
     if line is None:
@@ -163,9 +164,17 @@ def _counts(relation: Relation, boxes: Sequence[BBox], references: Sequence[BBox
         return len(boxes) >= COUNTED
     one = references[0]
     there = [line(box, one) >= 0 for box in boxes]
-    return sum(there) >= COUNTED_THERE and all(
-        counted or relations.in_line("left_of" if relation == "nth_in_row" else "above", box, references) <= 0
-        for counted, box in zip(there, boxes, strict=True)
+    row = relation == "nth_in_row"
+    headed = all(
+        (box.x >= one.right if row else box.y >= one.bottom) for box, its in zip(boxes, there, strict=True) if its
+    )
+    return (
+        headed
+        and sum(there) >= COUNTED_THERE
+        and all(
+            counted or relations.in_line("left_of" if row else "above", box, references) <= 0
+            for counted, box in zip(there, boxes, strict=True)
+        )
     )
 
 

@@ -66,8 +66,13 @@ class Scene:
         self.reach = reach
         seen = [one for one in look.observation.elements if one.bbox is not None and one.seen >= 1 / 3]
         called = [title(one) for one in seen]
-        #: What can be referred to: seen, and called by a name that nothing else has.
-        self.references = [e for e, n in zip(seen, called, strict=True) if n and called.count(n) == 1 and _plain(n)]
+        told = _spoken_of(look.observation.elements)
+        #: What can be referred to: seen whole, a thing of its own, and called by a name that nothing else has.
+        self.references = [
+            e
+            for e, n in zip(seen, called, strict=True)
+            if n and called.count(n) == 1 and _plain(n) and e.id in told and self.whole(e)
+        ]
         self.targets = [one for one in self.references if one.interactive and one.point is not None]
         self._asked_for = {one.id for one in self.targets}
         index = descriptions.Index(seen)
@@ -212,6 +217,32 @@ class Scene:
 def boxes(references: Sequence[Sequence[Element]]) -> list[list[BBox]]:
     """The boxes of the references of each relation."""
     return [list(map(box, held)) for held in references]
+
+
+def _spoken_of(elements: Sequence[Element]) -> set[int]:
+    """Ids of what people speak of: controls, and texts that are neither a part of a control nor a region around others.
+
+    A region's name may be a label that nobody sees, or all the text in it; a badge on a link is the link; the sign between two
+    links is nothing that anybody names.
+    """
+    parents = {one.id: one.parent for one in elements}
+    controls = {one.id for one in elements if one.interactive}
+    around = set(parents.values())
+
+    def part(one: Element) -> bool:
+        passed, above = set[int](), one.parent
+        while above is not None and above not in passed:
+            if above in controls:
+                return True
+            passed.add(above)
+            above = parents.get(above)
+        return False
+
+    return {one.id for one in elements if one.interactive or (one.id not in around and _worded(one) and not part(one))}
+
+
+def _worded(element: Element) -> bool:
+    return any(map(str.isalnum, element.name or element.text))
 
 
 def _plain(name: str) -> bool:
