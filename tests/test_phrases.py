@@ -52,8 +52,58 @@ def test_read(relation: Relation, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "relation", "position"),
+    [
+        ("the second to last button in the row", "nth_in_row", -2),
+        ("the second-to-last button in the row", "nth_in_row", -2),
+        ("the second last link in the row of 'Paris'", "nth_in_row", -2),
+        ("the penultimate cell in the column", "nth_in_column", -2),
+        ("the last but one item in the list", "nth_in_list", -2),
+        ("the third from last item in the list", "nth_in_list", -3),
+        ("the second button from the left", "nth_in_row", 2),
+        ("Click on the third button from the right.", "nth_in_row", -3),
+        ("the first button from the right in the row of 'Paris'", "nth_in_row", -1),
+        ("the second button from the bottom, please", "nth_in_column", -2),
+        ("the second button from the top", "nth_in_column", 2),
+        ("the last button in the row", "nth_in_row", -1),
+    ],
+)
+def test_places_are_counted_from_either_end(text: str, relation: str, position: int) -> None:
+    (stated,) = read(text).stated
+    assert (stated.relation, stated.position) == (relation, position)
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "the button next to 'Search'",
+        "the button right next to Search",
+        "the button beside the 'Search' link",
+        "the icon adjacent to 'A'",
+    ],
+)
+def test_next_to_is_the_nearest_on_any_side(text: str) -> None:
+    (stated,) = read(text).stated
+    assert stated.relation == "nearest" and stated.beside and len(stated.references) == 1
+    assert not read("the button nearest to 'Search'").stated[0].beside
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the button at the top right of the page", "the icon in the upper right", "Click the link on the top right side."],
+)
+def test_a_corner_need_not_be_called_one(text: str) -> None:
+    (stated,) = read(text).stated
+    assert stated.relation == "at_corner" and set(stated.sides) == {"top", "right"} and not stated.references
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Choose the first option from the left menu",
+        "Select the second city from the top of the ranking",
+        "Go to the next page",
+        "Click the 'Next to' button",
         "Click on 'Scroll right of page' button",
         'Click on "The house above the cliff"',
         "hover over the menu",

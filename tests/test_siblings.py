@@ -308,11 +308,33 @@ HERE = element(9, "textbox", "Search", 400, 300, 320, 32)
         ("the button above 'Search'", "below", go(2, 500, 200), (), "relation_false"),  # a stale column
         ("the button closest to 'Search'", "nearest", go(2, 500, 240), (go(3, 500, 362),), "relation_ambiguous"),  # a tie
         ("the button closest to 'Search'", "nearest", go(2, 500, 240), (go(3, 500, 360),), "relation_false"),
+        ("the button next to 'Search'", "left_of", go(2, 200, 300), (), None),
+        ("the button next to 'Search'", "left_of", go(2, 300, 300), (go(3, 740, 300),), "relation_ambiguous"),  # both sides
+        ("the button beside 'Search'", "nearest", go(2, 300, 300), (go(3, 740, 300),), "relation_ambiguous"),
+        ("the button next to 'Search'", "right_of", go(2, 900, 300), (go(3, 300, 300),), "relation_false"),
         ("the 'Los' button left of 'Search'", "left_of", go(2, 200, 300, name="Los"), (go(3, 60, 300, name="LOS "),), "relation_ambiguous"),
     ],
 )  # fmt: skip
 def test_relations(text: str, relation: str, target: Element, others: Sequence[Element], answer: str | None) -> None:
     assert related(f"Click on {text}", relation, target, HERE, *others) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("the second to last button in the row", "relation_false"),
+        ("the second button from the right", "relation_false"),
+        ("the first button from the right", None),
+        ("the third button from the left", None),
+        ("the last button in the row", None),
+    ],
+)
+def test_places_from_the_end(text: str, last: str | None) -> None:
+    first, second, third = (go(n, 100.0 * n, 600) for n in (1, 2, 3))
+    page = (TITLE, first, second, third)
+    assert reason(example(third, f"Click on {text}", elements=page, relation="nth_in_row")) == last
+    other = reason(example(second, f"Click on {text}", elements=page, relation="nth_in_row"))
+    assert other == ("relation_false" if last is None else None)
 
 
 @pytest.mark.parametrize("box", [BBox(math.nan, 1, 2, 3), BBox(1, 1, -5, 9), BBox(1, 1, 0, 0), BBox(1, math.inf, 5, 5)])

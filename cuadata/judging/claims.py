@@ -19,6 +19,8 @@ from cuadata.wording import descriptions, phrases
 from cuadata.wording.descriptions import Index
 from cuadata.wording.phrases import Phrase, Stated
 
+#: Sides that 'next to' may be said of.
+_SIDES: Final = frozenset(("above", "below", "left_of", "right_of", "same_row", "same_column"))
 _RELATIONS: Final = frozenset(get_args(Relation))
 
 
@@ -124,7 +126,7 @@ def _claim(candidate: Candidate, page: Page) -> Claim:
 def _names(column: str, stated: Iterable[Stated]) -> bool:
     """Whether a column names one of the relations that an instruction states."""
     for one in stated:
-        if one.relation == column or (one.nearest and column == "nearest"):
+        if one.relation == column or (one.nearest and column == "nearest") or (one.beside and column in _SIDES):
             return True
     return False
 

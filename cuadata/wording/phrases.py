@@ -25,6 +25,7 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
     nearest: Annotated[bool, "of those that fit, the nearest"] = False
     position: Annotated[int | None, "place in a row, column or list, from 1, or from -1 backwards"] = None
     sides: Annotated[tuple[Side, ...], "edges that are named"] = ()
+    beside: Annotated[bool, "said as 'next to' or 'beside': the nearest, whichever side a column names"] = False
 
     def qualifiers(self, viewport: Size | None = None) -> Qualifiers:
         """What narrows the relation, as `cuadata.relations` takes it."""
@@ -70,18 +71,37 @@ _NTH: Final = {
         ("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th", "sixth 6th", "seventh 7th", "eighth 8th",
          "ninth 9th", "tenth 10th", "eleventh 11th", "twelfth 12th"), 1)
     for word in words.split()
-} | {"last": -1}  # fmt: skip
+} | {"last": -1, "second-to-last": -2, "third-to-last": -3, "fourth-to-last": -4, "fifth-to-last": -5}  # fmt: skip
+#: Further ways to count from the end; each becomes one of the words above.
+_FROM_THE_END: Final = (
+    (
+        re.compile(r"\b(?:next[- ]to[- ]last|last but one|penultimate|second[- ](?:to[- ]|from[- ](?:the )?)?last)\b"),
+        "second-to-last",
+    ),
+    (re.compile(r"\b(?:last but two|third[- ](?:to[- ]|from[- ](?:the )?)?last)\b"), "third-to-last"),
+    (re.compile(r"\bfourth[- ](?:to[- ]|from[- ](?:the )?)?last\b"), "fourth-to-last"),
+    (re.compile(r"\bfifth[- ](?:to[- ]|from[- ](?:the )?)?last\b"), "fifth-to-last"),
+)
 
-_PAGE = r"(?: of (?:the )?(?:page|screen|window|viewport|picture|screenshot))?"
+_PAGES = r"(?:page|screen|window|viewport|picture|screenshot)"
+_PAGE = rf"(?: of (?:the )?{_PAGES})?"
+_ENDS = r"(?:top|bottom|upper|lower)"
 _SIDE = r"(?:top|bottom|left|right|upper|lower)"
 #: The wordings of every relation; where two begin at one place the earlier one here wins.
 _WORDINGS: Final[dict[Relation, str]] = {
-    "at_corner": rf"(?:in|at) the {_SIDE}[- ]{_SIDE}(?:[- ]hand)? corner{_PAGE}(?: of)?",
+    "at_corner": (
+        rf"(?:in|at) the {_SIDE}[- ]{_SIDE}(?:[- ]hand)? corner{_PAGE}(?: of)?"
+        rf"|(?:in|at|on) the {_ENDS}[- ](?:left|right)(?:[- ]hand)?(?: side)?(?: of (?:the )?{_PAGES}|(?=[\s,.;]*$))"
+    ),
     "at_edge": rf"(?:at|on|along|by) the {_SIDE} (?:edge|border|margin){_PAGE}(?: of)?",
     "same_row": r"(?:in|on) the same (?:row|line) (?:as|with)",
     "same_column": r"in the same column (?:as|with)",
-    "nth_in_row": r"(?:in|of) the row(?: (?:of|with|containing))?",
-    "nth_in_column": r"(?:in|of) the column(?: (?:of|with|containing))?",
+    "nth_in_row": (
+        r"(?:from the (?:left|right) )?(?:in|of) the row(?: (?:of|with|containing))?|from the (?:left|right)(?=\s*(?:$|[,.;]|and\b))"
+    ),
+    "nth_in_column": (
+        r"(?:from the (?:top|bottom) )?(?:in|of) the column(?: (?:of|with|containing))?|from the (?:top|bottom)(?=\s*(?:$|[,.;]|and\b))"
+    ),
     "nth_in_list": r"(?:in|of) the list(?: (?:of|with|containing))?",
     "left_of": r"(?:(?:to|on|at) the )?left(?:[- ]hand)?(?: side)? of|to the left|left(?= \0)",
     "right_of": r"(?:(?:to|on|at) the )?right(?:[- ]hand)?(?: side)? of|to the right|right(?= \0)",
@@ -90,64 +110,25 @@ _WORDINGS: Final[dict[Relation, str]] = {
     "between": r"between",
     "inside": r"inside(?: of)?|within|contained in",
     "contains": r"(?:that|which) contains|containing|around",
-    "nearest": r"(?:nearest|closest)(?: to)?",
+    "nearest": r"(?:nearest|closest)(?: to)?|(?:right |directly |immediately )?(?:next|adjacent) to|beside",
     "overlapping": r"(?:that|which) overlaps|overlapping(?: with)?",
 }
 _STATED = re.compile(
     r"\b(?:" + "|".join(f"(?P<{name}>{wording})" for name, wording in _WORDINGS.items()) + r")(?=[\s,;.]|$)"
 )
 #: Every wording holds one of these words: a text without any states nothing, and most do.
-_HINTS: Final = frozenset(
-    [
-        "corner",
-        "edge",
-        "border",
-        "margin",
-        "row",
-        "line",
-        "column",
-        "list",
-        "left",
-        "left-hand",
-        "right",
-        "right-hand",
-        "above",
-        "over",
-        "below",
-        "beneath",
-        "underneath",
-        "under",
-        "between",
-        "inside",
-        "within",
-        "contained",
-        "contains",
-        "containing",
-        "around",
-        "nearest",
-        "closest",
-        "overlaps",
-        "overlapping",
-    ]
-)
+_HINTS: Final = frozenset([
+    "corner", "edge", "border", "margin", "row", "line", "column", "list", "left", "left-hand", "right",
+    "right-hand", "above", "over", "below", "beneath", "underneath", "under", "between", "inside", "within",
+    "contained", "contains", "containing", "around", "nearest", "closest", "next", "adjacent", "beside", "top",
+    "bottom", "upper", "lower", "top-left", "top-right", "bottom-left", "bottom-right", "overlaps",
+    "overlapping",
+])  # fmt: skip
 #: Words between the target and the relation that say nothing of either.
-_FILLERS: Final = frozenset(
-    [
-        "that",
-        "which",
-        "is",
-        "are",
-        "located",
-        "placed",
-        "positioned",
-        "directly",
-        "just",
-        "immediately",
-        "right",
-        "standing",
-        "lying",
-    ]
-)
+_FILLERS: Final = frozenset([
+    "that", "which", "is", "are", "located", "placed", "positioned", "directly", "just", "immediately",
+    "right", "standing", "lying",
+])  # fmt: skip
 #: The mark comes first, so that the search goes from mark to mark; before it stands nothing, a blank or a bracket.
 _QUOTES = re.compile(r"['\"‘’“”](?<![^\s(].)(?=\S)(.*?\S)['\"‘’“”](?=$|[\s,.;:)!?])", re.DOTALL)
 _JOINT = re.compile(r"(?:,| and| but)+(?: (?:also|is|directly|just))*\s*$")
@@ -226,6 +207,7 @@ def _stated_of(stated: Stated, shapes: Sequence[_Shape], quoted: Sequence[str]) 
         nearest=stated.nearest,
         position=stated.position,
         sides=stated.sides,
+        beside=stated.beside,
     )
 
 
@@ -233,6 +215,9 @@ def _stated_of(stated: Stated, shapes: Sequence[_Shape], quoted: Sequence[str]) 
 def _draft(text: str) -> _Draft:
     """What a text states in whose place of quotes stand their numbers."""
     text = _POLITE.sub("", " ".join(text.lower().split()))
+    if "last" in text or "penultimate" in text:
+        for said, word in _FROM_THE_END:
+            text = said.sub(word, text)
     relation, start, end, words = _stated(text)
     target, nearest, position = _target(text[:start])
     stated: list[tuple[Stated, tuple[_Shape, ...]]] = []
@@ -254,10 +239,16 @@ def _one(
     stated = Stated(
         relation=relation,
         nearest=nearest and relation != "nearest",
-        position=position if relation.startswith("nth_") else None,
+        position=_counted(position, words) if relation.startswith("nth_") else None,
         sides=_sides(words) if relation in ("at_edge", "at_corner") else (),
+        beside=relation == "nearest" and words.endswith(("next to", "adjacent to", "beside")),
     )
     return stated, tuple(_noun(part.split()) for part in parts)
+
+
+def _counted(position: int | None, words: str) -> int | None:
+    """A place from the beginning, where it was counted from the right or the bottom."""
+    return -position if position is not None and re.search(r"from the (?:right|bottom)", words) else position
 
 
 def _further(text: str) -> tuple[int, Relation, int, str] | None:
@@ -284,7 +275,11 @@ def _stated(text: str) -> tuple[Relation | None, int, int, str]:
         return None, len(text), len(text), ""
     for found in _STATED.finditer(text):
         name, before = cast(Relation, found.lastgroup), text[: found.start()]
-        if name == "nearest" and not found[0].endswith(" to") and before.rstrip().endswith(("the", "a", "an")):
+        if (
+            name == "nearest"
+            and not found[0].endswith((" to", "beside"))
+            and before.rstrip().endswith(("the", "a", "an"))
+        ):
             near = near or found
         elif not name.startswith("nth_") or _ordinal(before) is not None:
             return name, found.start(), found.end(), found[0]
@@ -336,7 +331,7 @@ def _noun(words: Sequence[str]) -> _Shape:
     for word in words:
         if "\0" in word:
             quotes.append(int(word[word.index("\0") + 1 : word.rindex("\0")]))
-        elif word not in _ARTICLES or len(words) == 1:
+        elif (word not in _ARTICLES or len(words) == 1) and word.strip(".,;!"):
             others.append(word.strip(".,;:!?") or word)
     roles, left = _role(others)
     rest = normal(" ".join(left)) if left else ""
