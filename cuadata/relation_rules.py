@@ -91,15 +91,15 @@ def inside(target: BBox, reference: BBox) -> float:
 
 
 def same_row(target: BBox, reference: BBox) -> float:
-    """Side by side: each one's centre lies within the other's height, and the heights are alike."""
+    """Side by side: tops, centres or bottoms are less than half of the smaller height apart, and the heights are alike."""
     beside = -shared(target.x, target.width, reference.x, reference.width)
-    return min(_one_line(target.y, target.height, reference.y, reference.height), beside)
+    return min(_aligned(target.y, target.height, reference.y, reference.height), beside)
 
 
 def same_column(target: BBox, reference: BBox) -> float:
-    """One over the other: each one's centre lies within the other's width, and the widths are alike."""
+    """One over the other: left edges, centres or right edges are less than half of the smaller width apart, the widths alike."""
     beside = -shared(target.y, target.height, reference.y, reference.height)
-    return min(_one_line(target.x, target.width, reference.x, reference.width), beside)
+    return min(_aligned(target.x, target.width, reference.x, reference.width), beside)
 
 
 def overlapping(target: BBox, reference: BBox) -> float:
@@ -137,6 +137,14 @@ def _one_line(at: float, extent: float, other_at: float, other: float) -> float:
     apart = abs(at + extent / 2 - other_at - other / 2)
     smaller, larger = min(extent, other), max(extent, other)
     return min(HALF - apart / smaller, smaller / larger - 1 / ALIKE)
+
+
+def _aligned(at: float, extent: float, other_at: float, other: float) -> float:
+    """Margin by which two extents of like size share a line by their starts, centres or ends.
+
+    A narrow button that begins where a wide one does stands in its column, though its own centre lies elsewhere.
+    """
+    return min(HALF - misaligned(at, extent, other_at, other), min(extent, other) / max(extent, other) - 1 / ALIKE)
 
 
 def misaligned(start: float, extent: float, other: float, other_extent: float) -> float:

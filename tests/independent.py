@@ -184,7 +184,7 @@ def _overlap(t: Box, r: Box) -> bool:
 
 
 def _line(at: float, extent: float, other: float, size: float) -> bool:
-    apart = abs(at + extent / 2 - other - size / 2)
+    apart = min(abs(at - other), abs(at + extent / 2 - other - size / 2), abs(at + extent - other - size))
     return apart <= min(extent, size) / 2 + NEAR and max(extent, size) <= 3 * min(extent, size)
 
 

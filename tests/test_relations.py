@@ -57,6 +57,12 @@ def found(relation: Relation, all_boxes: list[BBox], references: list[BBox], pag
         ("same_row", BBox(420, 200, 80, 30), False),  # not beside it
         ("same_column", BBox(380, 20, 120, 30), True),
         ("same_column", BBox(0, 20, 800, 30), False),
+        ("same_column", BBox(400, 300, 30, 30), True),  # begins at the same line, its middle does not lie below
+        ("same_column", BBox(450, 300, 30, 30), True),
+        ("same_column", BBox(376, 300, 30, 30), False),  # most of it beside
+        ("same_row", BBox(500, 200, 40, 80), True),
+        ("same_row", BBox(500, 160, 40, 80), True),  # tops, middles and bottoms less than half of 30 apart
+        ("same_row", BBox(500, 176, 40, 30), False),
         ("overlapping", BBox(470, 220, 80, 30), False),  # a corner of a 24th
         ("overlapping", BBox(440, 215, 80, 30), True),
         ("overlapping", BBox(410, 205, 20, 20), False),  # inside it
