@@ -189,6 +189,9 @@ def test_gates_thresholds_and_unsure_rows_are_the_callers_choice(recordings: Pat
     for words, said in (
         (["nope"], "no gate is named 'nope'"),
         (["no_effect:near=3"], "has no threshold 'near'"),
+        (["box:max_outside=-5"], "wanted a number of at least 0, such as 0.1"),
+        (["box:max_outside=NaN"], "wanted a number of at least 0"),
+        (["box:max_outside=Infinity"], "wanted a number of at least 0"),
         (["no_effect:detours=maybe"], "wanted a bool"),
         (["no_effect", "no_effect"], "asked for twice"),
     ):
