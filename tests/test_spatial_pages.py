@@ -37,6 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("spatial") / "one"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spatial, "BLOCK", 20)
+        patch.setattr(spatial, "CHAIN", 2)
         spatial.generate(N, out, workers=1, **ASKED)
     return out
 
@@ -82,6 +83,7 @@ def test_the_bytes_are_the_same_after_a_stop_and_a_killed_browser_and_with_more_
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spatial, "BLOCK", 20)
+    monkeypatch.setattr(spatial, "CHAIN", 2)
     whole, done = spatial_pages.make, list[int]()
 
     def stops(job: Job) -> int:
@@ -94,7 +96,7 @@ def test_the_bytes_are_the_same_after_a_stop_and_a_killed_browser_and_with_more_
 
     def dies(*of: Any, **more: Any) -> Any:
         shown.append("")
-        if len(shown) == 4:
+        if len(shown) == 3:
             kill_a_browser()
         return show(*of, **more)
 
@@ -103,7 +105,7 @@ def test_the_bytes_are_the_same_after_a_stop_and_a_killed_browser_and_with_more_
         patch.setattr(spatial_render, "show", dies)
         with pytest.raises(KeyboardInterrupt):
             spatial.generate(N, tmp_path / "two", workers=1, **ASKED)
-    assert len(shown) > 4 and not (tmp_path / "two").exists()
+    assert len(shown) > 3 and not (tmp_path / "two").exists()
     first = next(tmp_path.rglob("000000.json"))
     stamp = first.stat().st_mtime_ns
     seen: list[int] = []
@@ -170,6 +172,16 @@ def test_minimal_pairs_differ_in_what_they_say(built: Path) -> None:
             assert one.image.sha256 == other.image.sha256 and one.target != other.target
             assert turned.get(one.relation or "") == other.relation or turned[other.relation or ""] == one.relation
             assert one.references == other.references
+
+
+def test_rows_without_an_answer_are_of_the_stage_that_the_question_was_of(tmp_path: Path) -> None:
+    """Who trains on the cluttered pages alone learns of what is not there too."""
+    held = block(tmp_path, 100, infeasible=0.4).grounding
+    gone = [row for row in held if row.pair_kind in ("removed", "covered") and "/page/" not in row.id]
+    for row in gone:
+        same = [one for one in held if one.pair_id == row.pair_id and "/page/" in one.id]
+        assert row.stage in {one.stage for one in same if one.relation == row.relation}, row.id
+    assert {row.stage for row in gone} == {2, 3, 4}
 
 
 def test_rows_may_keep_the_page_for_models_that_are_told_of_it(tmp_path: Path) -> None:

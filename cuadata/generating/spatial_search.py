@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cuadata.generating.spatial_plain import IN_LINE, OTHERS
 from cuadata.generating.spatial_scene import Question, Scene
@@ -89,7 +89,7 @@ class _Table:
             np.arange(len(self.names))[:, None], targets, every
         ]
         plain = (fitting > 0) & (self.near.sum(axis=1) == fitting) & (rivals == 0)
-        lean = sum((one[targets, every] <= one.min(axis=0)).astype(np.int32) for one in self.distances)
+        lean: Any = sum((one[targets, every] <= one.min(axis=0)).astype(np.int32) for one in self.distances)
         for way, place in np.argwhere(plain).tolist():
             nearest = bool(fitting[way, place] > 1) or self.rng.random() < _NEAREST
             stated = Stated(relation=self.names[way], nearest=nearest)
@@ -118,7 +118,7 @@ class _Table:
         rivals[every, targets] = False
         plain = ~rivals.any(axis=1) & (first != second)
         nearest = [np.minimum(each.T[first], each.T[second]) for each in self.distances]
-        lean = sum((each[every, targets] <= each.min(axis=1)).astype(np.int32) for each in nearest)
+        lean: Any = sum((each[every, targets] <= each.min(axis=1)).astype(np.int32) for each in nearest)
         for n in np.flatnonzero(plain).tolist():
             told = [(self.names[down[n]], first[n]), (self.names[across[n]], second[n])]
             self.rng.shuffle(told)
