@@ -89,7 +89,7 @@ class _Table:
             np.arange(len(self.names))[:, None], targets, every
         ]
         plain = (fitting > 0) & (self.near.sum(axis=1) == fitting) & (rivals == 0)
-        lean: Any = sum((one[targets, every] <= one.min(axis=0)).astype(np.int32) for one in self.distances)
+        lean: Any = np.sum([one[targets, every] <= one.min(axis=0) for one in self.distances], axis=0)
         for way, place in np.argwhere(plain).tolist():
             nearest = bool(fitting[way, place] > 1) or self.rng.random() < _NEAREST
             stated = Stated(relation=self.names[way], nearest=nearest)
@@ -118,7 +118,7 @@ class _Table:
         rivals[every, targets] = False
         plain = ~rivals.any(axis=1) & (first != second)
         nearest = [np.minimum(each.T[first], each.T[second]) for each in self.distances]
-        lean: Any = sum((each[every, targets] <= each.min(axis=1)).astype(np.int32) for each in nearest)
+        lean: Any = np.sum([each[every, targets] <= each.min(axis=1) for each in nearest], axis=0)
         for n in np.flatnonzero(plain).tolist():
             told = [(self.names[down[n]], first[n]), (self.names[across[n]], second[n])]
             self.rng.shuffle(told)
