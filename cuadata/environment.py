@@ -118,7 +118,8 @@ def checked(action: object) -> str | Action:
 async def plan(episode: Episode, action: str | Action, form: Format) -> list[Turn]:
     """Play an action, or every action that a text calls for: one a turn, until the episode ends.
 
-    An element's id is looked up on the page as it is when its turn comes.
+    An element's id is looked up on the page as it is when its turn comes; one that stands for another thing by then is
+    refused as stale.
     """
     if isinstance(action, Action):
         return [await episode.play(action)]
@@ -127,8 +128,9 @@ async def plan(episode: Episode, action: str | Action, form: Format) -> list[Tur
     except ParseFailure as failure:
         return [episode.misread(str(failure))]
     turns: list[Turn] = []
+    chosen = episode.observation
     for call in calls:
-        turns.append(await episode.play(call, output=action if not turns else None))
+        turns.append(await episode.play(call, output=action if not turns else None, chosen=chosen))
         if turns[-1].ended != "running":
             break
     return turns

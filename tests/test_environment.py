@@ -209,6 +209,26 @@ def test_a_row_whose_node_stands_for_another_now_is_refused(env: Any) -> None:
     assert info["error"] is None and named(env, "Show").id == shown.id
 
 
+MOVES = f"""<div id=list>{"<button></button>" * 3}</div><script>let first = 0; const draw = () => [...list.children].forEach(
+  (b, i) => {{ b.textContent = "Row " + (i + first); }}); draw(); document.title = "";
+  list.onclick = (e) => {{ document.title += e.target.textContent + ";"; first++; draw(); }}</script>"""
+
+
+def test_an_id_of_a_plan_is_refused_where_it_stands_for_another_row_by_then(env: Any) -> None:
+    env.reset(options={"task": plain(MOVES)})
+    ids = [named(env, f"Row {i}").id for i in (0, 2)]
+    *_, info = env.step(f"click({ids[0]})\nclick({ids[1]})")
+    assert (info["turns"], env.episode.observation.title) == (2, "Row 0;") and info["error"].startswith("target_stale")
+    *_, info = env.step(f"click({ids[1]})")
+    assert (info["error"], env.episode.observation.title) == (None, "Row 0;Row 3;"), (
+        "what it shows now is what was chosen"
+    )
+    toggle = "<button onclick=\"this.textContent = this.textContent === 'Show' ? 'Hide' : 'Show'\">Show</button>"
+    env.reset(options={"task": plain(toggle * 2)})
+    *_, info = env.step("\n".join([f"click({named(env, 'Show').id})"] * 2))
+    assert info["error"] is None and [e.name for e in env.episode.observation.elements if e.interactive] == ["Show"] * 2
+
+
 def test_a_pop_up_that_goes_by_itself_before_it_is_looked_at(env: Any) -> None:
     pop = "const w = open('about:blank', '', 'width=300,height=200'); setTimeout(() => w.close(), {})"
     buttons = "".join(f'<button onclick="{pop.format(ms)}">{ms}</button>' for ms in (0, 30, 100, 300))

@@ -14,6 +14,7 @@ from cuadata.browsing import aftermath, arriving, page_input
 from cuadata.browsing.arriving import Pulses, shown
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
+from cuadata.browsing.recycled import stands_for_another
 from cuadata.types import Action, Element, Observation, Point, Step
 
 if TYPE_CHECKING:
@@ -139,17 +140,10 @@ def _unasked(observation: Observation, tab: Tab | None) -> Observation:
 
 
 async def _recycled(page: AsyncPage, action: Action, chosen: Observation) -> bool:
-    """Whether the node of the chosen element stands for another thing now, and what was chosen is elsewhere.
-
-    So virtual lists go on: the rows stay and their contents move. A label that merely changes (Show, Hide) is the same.
-    """
-    was = next((e for e in chosen.elements if e.id == action.element), None) if action.element is not None else None
-    if was is None or not was.name or page.windows.held is None or await page.fresh():
+    """Whether the node of the chosen element stands for another thing now, and what was chosen is elsewhere."""
+    if action.element is None or page.windows.held is None or await page.fresh():
         return False
-    now = await page.observe(screenshot=False)
-    mine = next((e for e in now.elements if e.id == was.id), None)
-    alike = [e for e in now.elements if (e.role, e.name) == (was.role, was.name)]
-    return mine is not None and mine.name != was.name and bool(alike)
+    return stands_for_another(action.element, chosen, await page.observe(screenshot=False))
 
 
 def _refused(page: AsyncPage, action: Action, before: Observation) -> Step:

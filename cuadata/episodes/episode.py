@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from cuadata.browsing.recycled import stands_for_another
 from cuadata.contracts import Prompt
 from cuadata.episodes.stage import Judgement, Stage
 from cuadata.episodes.terms import Ledger, succeeds
@@ -99,12 +100,22 @@ class Episode:
         self.exact = succeeds(self.task, self._observation, values.__getitem__)
         return self._observation
 
-    async def play(self, action: Action, *, output: str | None = None, logprob: float | None = None) -> Turn:
+    async def play(
+        self,
+        action: Action,
+        *,
+        output: str | None = None,
+        logprob: float | None = None,
+        chosen: Observation | None = None,
+    ) -> Turn:
         """Do one action; one that names an element is aimed at it as it is now, wherever it was when it was chosen.
 
-        ValueError where the episode is over or has not begun.
+        `chosen` is what stood when it was chosen, where that was before the last action: an element that shows another
+        thing since is refused. ValueError where the episode is over or has not begun.
         """
         before = self._go_on()
+        if chosen is not None and stands_for_another(action.element, chosen, before):
+            return self._stale(action, before, output, logprob)
         if action.element is not None:
             action = replace(action, point=None)
         try:
@@ -120,6 +131,17 @@ class Episode:
         self._observation = step.after or before
         self._end(action)
         return self._turn(step, sum(r.value for r in rewards))
+
+    def _stale(self, action: Action, seen: Observation, output: str | None, logprob: float | None) -> Turn:
+        """The turn of an action that was not done: its element shows another thing than when it was chosen."""
+        step = Step(
+            index=len(self.steps), time=max(time.time(), seen.time), observation=seen, action=action, after=seen,
+            output=output or None, logprob=logprob,
+            error=f"target_stale: element {action.element} stands for something else now",
+        )  # fmt: skip
+        self.steps.append(step)
+        self._end(action)
+        return self._turn(step, 0.0)
 
     def misread(self, failure: str, *, output: str | None = None, logprob: float | None = None) -> Turn:
         """A text that could not be read: nothing is done, and the turn counts. It is kept as a step with its error."""

@@ -191,13 +191,14 @@ class PlanScorer(Scorer):
             task = registration.task(family, seed)
             stages.append(environment.stage_of(task, screenshot=False, effect=False, **self.options))
         episode = await _begin(family, seed, stages[number])
+        chosen = episode.observation
         for action in plan:
             if episode.ended != "running":
                 break
             if action is None:
                 episode.misread("format")
             else:
-                await episode.play(action)
+                await episode.play(action, chosen=chosen)
         over = episode.ended != "running" or len(plan) >= self.budget
         terms = {
             "raw": float(episode.raw), "exact": float(episode.exact), "default": float(episode.default),

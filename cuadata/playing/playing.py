@@ -304,6 +304,7 @@ def played(episode: Episode, choice: Choice, clock: _Clock | None = None) -> Ite
         episode.misread(choice.failure or "the policy chose nothing", output=choice.output, logprob=choice.logprob)
         yield
         return
+    chosen = episode.observation
     for number, action in enumerate((choice.action, *choice.rest)):
         if episode.ended != "running":
             return
@@ -311,7 +312,10 @@ def played(episode: Episode, choice: Choice, clock: _Clock | None = None) -> Ite
         with clock.acting():
             shared().run(
                 episode.play(
-                    action, output=choice.output if first else None, logprob=choice.logprob if first else None
+                    action,
+                    output=choice.output if first else None,
+                    logprob=choice.logprob if first else None,
+                    chosen=chosen,
                 ),
                 LIMIT,
             )
