@@ -296,7 +296,7 @@ def stage_of(
 def browsers_for(task: Task, count: int) -> Browsers:
     """Browsers for many stages of tasks such as this one, started as its pages need them."""
     if (task.url or "").startswith(miniwob.SCHEME):
-        return Browsers(count, arguments=miniwob.ARGUMENTS, scroll_bars=True)
+        return Browsers(count, arguments=miniwob.arguments(), scroll_bars=True)
     return Browsers(count)
 
 

@@ -51,16 +51,21 @@ class NoBrowser(CallError):
 
 def find(*, headed: bool = False) -> Found:
     """The browser to use; `headed` passes over headless shells. NoBrowser that says what would do."""
+    return describe(*place(headed=headed))
+
+
+def place(*, headed: bool = False) -> tuple[Path, str]:
+    """Where it is and who named it, as of `find`, which asks its version besides."""
     named = os.environ.get("CUADATA_CHROMIUM")
     if named:
         path = Path(named)
         if not path.is_file():
             raise NoBrowser(f"CUADATA_CHROMIUM names {named}, which is no file; give the path of a Chromium executable")
-        return describe(path, "CUADATA_CHROMIUM")
+        return path, "CUADATA_CHROMIUM"
     for path, how in (*((p, "Playwright") for p in playwright_paths()), *((p, "the system") for p in system_paths())):
         if headed and kind_of(path) == "headless-shell":
             continue
-        return describe(path, how)
+        return path, how
     raise NoBrowser("no Chromium was found; run `cuadata doctor --install`, or set CUADATA_CHROMIUM to an executable")
 
 

@@ -8,7 +8,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuadata.browsing import browser_find
+from cuadata.browsing import browser_find, pacing
 from cuadata.browsing.loop import Loop, shared
 from cuadata.browsing.page_session import AsyncPage
 from cuadata.types import Size
@@ -89,10 +89,12 @@ class Engine:
         reach: tuple[str, ...] | None,
         browser: Browser | None = None,
         profile: Path | None = None,
+        paced: bool = False,
         **options: Any,
     ) -> AsyncPage:
         """A page in a context of its own. `reach`: the only hosts (`name:port`) it may speak to; None: all.
 
+        `paced`: it draws only as a `pacing.Pacer` tells it; its browser was started with `pacing.ARGUMENTS`.
         `profile`: a browser profile's folder to run in, with its cookies and logins, in a browser of its own.
         """
         found = browser_find.find(headed=headed)
@@ -119,6 +121,8 @@ class Engine:
             **options,
         )
         try:
+            if paced:
+                await pacing.blank(context, viewport)
             await page.goto(address)
         except BaseException:
             await page.close()

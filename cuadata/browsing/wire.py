@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ class Wire(asyncio.Protocol):
         self._asked = 0
         self._waiting: dict[int, Answers] = {}
         self._parts: list[bytes] = []
+        self._heard: dict[str, Callable[[dict[str, Any]], None]] = {}
         self._ended: str | None = None
         #: Done when the session has begun.
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -48,7 +49,7 @@ class Wire(asyncio.Protocol):
 
     async def send(self, method: str, limit: float = 10.0, **parameters: Any) -> dict[str, Any]:
         """One call. Stuck after `limit` seconds; FrameGone where the page or the browser is no more, or refuses."""
-        return (await self._ask([(method, parameters)], limit))[0]
+        return (await self.ask((method, parameters), limit=limit))[0]
 
     async def click(self, at: Point, *, button: str = "left", count: int = 1, limit: float = 10.0) -> None:
         """Move the pointer to a point, press and release `count` times: the events that Playwright's mouse sends.
@@ -60,10 +61,10 @@ class Wire(asyncio.Protocol):
             pressed = {"button": button, "clickCount": number}
             asked.append(_mouse("mousePressed", at, buttons=_HELD[button], force=0.5, **pressed))
             asked.append(_mouse("mouseReleased", at, **pressed))
-        await self._ask(asked, limit)
+        await self.ask(*asked, limit=limit)
 
-    async def _ask(self, calls: Sequence[tuple[str, dict[str, Any]]], limit: float) -> list[dict[str, Any]]:
-        """Several calls, sent at once and done in order, and their answers."""
+    async def ask(self, *calls: tuple[str, dict[str, Any]], limit: float = 10.0) -> list[dict[str, Any]]:
+        """Several calls, sent at once and done in order, and their answers; errors as of `send`."""
         method = calls[0][0]
         if self._ended is not None:
             raise FrameGone(f"{method}: {self._ended}")
@@ -84,6 +85,15 @@ class Wire(asyncio.Protocol):
             for number in range(first, first + len(calls)):
                 self._waiting.pop(number, None)
         return [_result(method, answers.told[number]) for number in range(first, first + len(calls))]
+
+    def on(self, event: str, told: Callable[[dict[str, Any]], None]) -> None:
+        """Hear of an event: called with its parameters."""
+        self._heard[event] = told
+
+    @property
+    def ended(self) -> bool:
+        """Whether the page or its browser is no more, or the session was closed."""
+        return self._ended is not None
 
     # --- the socket -------------------------------------------------------------------------------------------------
 
@@ -125,6 +135,8 @@ class Wire(asyncio.Protocol):
             answers.add(told)
         elif told.get("method") in _ENDS:
             self._end("the page has crashed" if "Crashed" in told["method"] else "the page is gone")
+        elif (heard := self._heard.get(told.get("method", ""))) is not None:
+            heard(told["params"])
 
     def _flush(self) -> None:
         data = b"".join(self._protocol.data_to_send())

@@ -17,7 +17,10 @@ globalThis.cuadataMiniwob ??= (() => {
 
   const observer = new MutationObserver((records) => note(records));
   const note = (records) => {
-    if (records.some((r) => !(r.type === "attributes" && MARKS.has(r.attributeName)) && !own(r.target))) version += 1;
+    if (records.some((r) => !(r.type === "attributes" && MARKS.has(r.attributeName)) && !own(r.target))) {
+      version += 1;
+      globalThis.cuadataStir?.();
+    }
   };
   const own = (node) => {
     for (let e = node; e; e = e.parentElement) if (OWN.has(e.id) && e.id !== "query") return true;
@@ -150,7 +153,8 @@ globalThis.cuadataMiniwob ??= (() => {
     const active = document.activeElement;
     return JSON.stringify({
       done: WOB_DONE_GLOBAL, raw: WOB_RAW_REWARD_GLOBAL, decayed: WOB_REWARD_GLOBAL, reason: WOB_REWARD_REASON ?? null,
-      ready: WOB_TASK_READY, loading: loading(), list: listed(active), rows, focused: serials.get(active) ?? null,
+      ready: WOB_TASK_READY, loading: loading(), list: listed(active), moves: globalThis.cuadataMoves?.() ?? null, rows,
+      focused: serials.get(active) ?? null,
       utterance: after ? core.getUtterance() : null, url: location.href, title: document.title,
       x: scrollX, y: scrollY, width: innerWidth, height: innerHeight,
     });

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import time
 from dataclasses import replace
@@ -17,27 +18,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuadata import effects, image, native_lists
-from cuadata.browsing import browser_find, engine, wire
+from cuadata.browsing import browser_find, engine, pacing, wire
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.browsing.serve import Server
-from cuadata.episodes import registration
+from cuadata.episodes import miniwob_rows, registration
 from cuadata.episodes.stage import TRIES, Judgement, element_of, worth_another
 from cuadata.episodes.terms import fold
 from cuadata.errors import CallError, DataError
 from cuadata.types import (
     Action,
-    Attribute,
-    BBox,
     Condition,
     Element,
-    Evidence,
     Image,
-    Locator,
     Observation,
     Point,
     Size,
-    States,
     Step,
     Task,
 )
@@ -56,7 +52,6 @@ SCHEME = "miniwob:"
 CLICKS = frozenset({"click", "double_click", "right_click"})
 #: What is not of the task: the score board, whose clock would make every picture another, and the click marker.
 HIDE = "#reward-display,#click-canvas{display:none!important}*{caret-color:transparent!important}"
-SHAPES = frozenset(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect", "text"])
 #: Remembers which elements listen to the pointer; runs before the page's own scripts.
 LISTEN = """(() => {
   const types = new Set(["click", "mousedown", "mouseup", "pointerdown", "dblclick", "touchstart"]);
@@ -69,9 +64,14 @@ LISTEN = """(() => {
 })()"""
 #: What makes a browser tell roles and names to the page, and lets itself be spoken to directly.
 ARGUMENTS = ("--enable-blink-features=ComputedAccessibilityInfo", wire.ARGUMENT)
-#: Of a browser whose pages are pictured in turn: a picture waits for a frame, and frames come as they are wanted, not 60 a
-#: second. Many pages at once wait together; to them this would only cost processor time.
+#: Of a browser that does not draw when told, whose pages are pictured in turn: a picture waits for a frame, and frames come
+#: as they are wanted, not 60 a second. Many pages at once wait together; to them this would only cost processor time.
 UNPACED = ("--disable-frame-rate-limit", "--disable-gpu-vsync")
+
+
+def arguments() -> tuple[str, ...]:
+    """The command line of the browser that there is."""
+    return (*ARGUMENTS, *(pacing.ARGUMENTS if pacing.possible() else ()))
 
 
 def name_of(task: Task) -> str:
@@ -124,6 +124,7 @@ class MiniWobStage:
         self._page: AsyncPage | None = None
         self._server: Server | None = None
         self._wire: wire.Wire | None = None
+        self._pacer: pacing.Pacer | None = None
         self._judged: Judgement | None = None
 
     async def begin(self, task: Task) -> tuple[Task, Observation]:
@@ -148,7 +149,9 @@ class MiniWobStage:
         self._server = Server(folder())
         port = self._server.port
         address = f"{self._server.address}/{place}"
-        browser = await (self._given() if self._given else _browser(*(UNPACED if self.screenshot else ())))
+        paced = pacing.possible()
+        more = UNPACED if self.screenshot and not paced else ()
+        browser = await (self._given() if self._given else _browser(*more))
         self._page = await engine.engine()[1].page(
             "about:blank",
             viewport=viewport_of(name),
@@ -156,13 +159,19 @@ class MiniWobStage:
             headed=False,
             reach=(f"127.0.0.1:{port}", f"localhost:{port}"),
             browser=browser,
+            paced=paced,
         )
         self.browser, self.name = self._page.browser, name
         await self._page.context.add_init_script(LISTEN)
+        if paced:
+            await self._page.context.add_init_script(pacing.SCRIPT)
         await self._page.goto(address)
         await self._page.tab.enter()
         assert self._page.tab.session is not None
         self._wire = await wire.opened(browser, self._page.tab.session)
+        if paced:
+            self._pacer = pacing.Pacer(self._wire, pacing.turn(browser))
+            await self._pacer.begin()
         await self._page.tab.page.add_style_tag(content=HIDE)
         # Once it was asked for, the tree is kept between two questions, and is not built anew for each of them;
         # the browser's own switch would send it about as well.
@@ -194,7 +203,8 @@ class MiniWobStage:
         if action.element is not None and target is None:
             error = f"target_stale: element {action.element} is not on the page"
         elif action.type == "select":
-            action, error = await self._choose(action, target, before)
+            with self._hurried():
+                action, error = await self._choose(action, target, before)
         elif action.point is None and target is not None:
             if target.point is None:
                 error = f"target_occluded: no point of element {target.id} takes a click"
@@ -219,7 +229,8 @@ class MiniWobStage:
     async def _input(self, action: Action) -> str | None:
         """Real input: clicks directly, all else as on any page. An error text, or None where it went through."""
         if action.type not in CLICKS or action.point is None or action.modifiers:
-            return await self.page.input(action)
+            with self._hurried():
+                return await self.page.input(action)
         limit = self.page.limit * 3
         button = "right" if action.type == "right_click" else "left"
         try:
@@ -261,6 +272,9 @@ class MiniWobStage:
         page, self._page = self._page, None
         server, self._server = self._server, None
         line, self._wire = self._wire, None
+        pacer, self._pacer = self._pacer, None
+        if pacer is not None:
+            pacer.close()
         if line is not None:
             line.close()
         if page is not None:
@@ -281,6 +295,10 @@ class MiniWobStage:
             raise ValueError("no episode has begun; call reset first")
         return self._wire
 
+    def _hurried(self) -> contextlib.AbstractContextManager[None]:
+        """Frames without pause, for input that waits for them."""
+        return self._pacer.hurried() if self._pacer is not None else contextlib.nullcontext()
+
     async def _evaluate(self, script: str) -> Any:
         told = await self._line.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in told:
@@ -290,6 +308,8 @@ class MiniWobStage:
     async def _look(self, script: str) -> dict[str, Any]:
         """The page's state now, and its score."""
         state: dict[str, Any] = json.loads(await self._evaluate(script))
+        if self._pacer is not None:
+            self._pacer.used(state["moves"])
         self._judged = Judgement(
             done=state["done"],
             raw=float(state["raw"]),
@@ -320,61 +340,23 @@ class MiniWobStage:
             title=state["title"],
             time=time.time(),
             scroll=Point(state["x"], state["y"]),
-            elements=tuple(_element(row, state["focused"]) for row in state["rows"]),
+            elements=tuple(miniwob_rows.element(row, state["focused"]) for row in state["rows"]),
             focused=state["focused"],
         )
 
     async def _shoot(self) -> Image:
-        size = viewport_of(self.name)
         options: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
+        if self._pacer is not None and self.ratio == 1:  # a frame's own picture has one px for each of CSS
+            return image.from_bytes(base64.b64decode(await self._pacer.picture(**options)), phash=False)
+        size = viewport_of(self.name)
         if self.ratio != 1:
             options["clip"] = {"x": 0, "y": 0, "width": size.width, "height": size.height, "scale": self.ratio}
-        told = await self._line.send("Page.captureScreenshot", **options)
+        with self._hurried():
+            told = await self._line.send("Page.captureScreenshot", **options)
         return image.from_bytes(base64.b64decode(told["data"]), phash=False)
 
 
 async def _browser(*more: str) -> Browser:
     found = browser_find.find(headed=False)
     # With scroll bars, as the package's own environment has them: lines of text break where it breaks them.
-    return await engine.engine()[1].browser(found, headed=False, arguments=(*ARGUMENTS, *more), scroll_bars=True)
-
-
-def _element(row: list[Any], focused: int | None) -> Element:
-    number, box, point, states, (role, name, tag, css, fill, interactive), text = row
-    reached = float(point is not None)
-    return Element(
-        id=number,
-        role=_role(role, tag),
-        name=name,
-        text=text,
-        tag=tag,
-        attributes=(Attribute("fill", fill),) if fill else (),
-        bbox=BBox(*box) if box else None,
-        point=Point(*point) if point is not None else None,
-        seen=reached,
-        hit=reached,
-        states=States(
-            checked=states["checked"],
-            disabled=states["disabled"],
-            expanded=_flag(states["expanded"]),
-            selected=_flag(states["selected"]),
-            pressed=states["pressed"],
-            focused=number == focused,
-            readonly=states["readonly"],
-            required=states["required"],
-            invalid=states["invalid"],
-            value=states["value"],
-        ),
-        locator=Locator(css=css),
-        interactive=interactive,
-        evidence=Evidence(rects=(BBox(*box),) if box else (), in_viewport=reached),
-    )
-
-
-def _role(role: str, tag: str) -> str:
-    """The role; a drawn shape, which is nothing to the accessibility tree, by its tag."""
-    return role if role not in ("", "none") else tag if tag in SHAPES else "none"
-
-
-def _flag(told: str | None) -> bool | None:
-    return None if told is None else told == "true"
+    return await engine.engine()[1].browser(found, headed=False, arguments=(*arguments(), *more), scroll_bars=True)
