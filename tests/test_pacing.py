@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -150,8 +150,27 @@ def test_a_script_without_end_holds_no_neighbour_up_for_good() -> None:
         time.sleep(1)  # its next frame waits for the script
         asked = shared().start(stages[1]._shoot())
         time.sleep(1)
-        assert not other.ended
+        assert other._ended is None
         run(stages[0].page.tab.free())
         assert isinstance(held.exception(30), FrameGone)
         assert asked.result(30).width == 332
         assert run(asyncio.wait_for(stages[0]._shoot(), 20)).width == 332
+
+
+def test_an_input_meets_what_the_one_before_it_brought_into_view() -> None:
+    """The click on the last option, half in view, scrolls the list with the next frame: the same points mean others then."""
+    with closing(environment.make("miniwob-click-scroll-list", screenshot=False, effect=False)) as env:
+        for _ in range(4):
+            env.reset(seed=4)
+            for x, y in ((16, 144), (69, 117), (69, 134), (49, 167)):
+                *_, info = env.step(Action(type="click", point=Point(x, y)))
+            assert (info["ended"], info["raw"]) == ("failure", -1)
+
+
+def test_pages_whose_browser_ends_leave_no_task_behind() -> None:
+    with closing(environment_vector.make("miniwob-click-test", 4, browsers=1, screenshot=False, effect=False)) as envs:
+        envs.reset(seed=1)
+        pacers = [stage._pacer for stage in cast(Any, envs.stages)]
+        run(envs.browsers.close())
+        time.sleep(2 * pacing.REST + 0.2)
+        assert all(pacer._timer is None and (pacer._task is None or pacer._task.done()) for pacer in pacers)

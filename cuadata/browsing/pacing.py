@@ -147,14 +147,16 @@ class Pacer:
         self._turn = turn
         self._moving = True
         self._hurried = 0
-        self._drawn = self._used = self._loop.time()
+        #: When the last frame was begun, the last one that is over was begun, and the page was used last.
+        self._drawn = self._shown = self._used = self._loop.time()
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         self._arm(0)
 
     async def begin(self) -> None:
-        """Hear of the page when it stirs."""
+        """Hear of the page when it stirs, and of its end."""
+        self._wire.over = self.close
         self._wire.on("Runtime.bindingCalled", self._on_binding)
         await self._wire.send("Runtime.addBinding", name=BINDING)
 
@@ -175,6 +177,11 @@ class Pacer:
         finally:
             self._hurried -= 1
 
+    async def fresh(self) -> None:
+        """A frame, unless one has been drawn since the page was used last."""
+        if self._shown < self._used:
+            await self._frame()
+
     async def picture(self, limit: float = PATIENCE, **options: Any) -> str:
         """A frame and its picture, base64. Stuck after `limit` seconds; FrameGone where the page is no more."""
         for _ in range(3):
@@ -187,10 +194,12 @@ class Pacer:
         """Whether the page moves, and what the browser tells of a frame."""
 
         async def draw() -> list[dict[str, Any]]:
-            self._drawn = self._loop.time()
-            return await self._wire.ask(
+            began = self._drawn = self._loop.time()
+            told = await self._wire.ask(
                 ("Runtime.evaluate", {"expression": MOVES, "returnByValue": True}), (FRAME, options), limit=HOUR
             )
+            self._shown = began
+            return told
 
         moves, told = await self._turn.take(draw, limit)
         return bool(moves["result"].get("value", True)), told
@@ -201,6 +210,7 @@ class Pacer:
         for one in (self._timer, self._task):
             if one is not None:
                 one.cancel()
+        self._timer = None
 
     # --- when the next frame is due -----------------------------------------------------------------------------------
 
@@ -217,14 +227,14 @@ class Pacer:
             self._arm(due)
 
     def _arm(self, when: float) -> None:
+        if self._closed:
+            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._loop.call_at(when, self._on_time)
 
     def _on_time(self) -> None:
         self._timer = None
-        if self._closed:
-            return
         if (due := self._due()) > self._loop.time():
             self._arm(due)
         else:
@@ -235,11 +245,8 @@ class Pacer:
             self._moving, _ = await self._frame()
         except (FrameGone, Stuck):
             # A script without end, or a frame that is not over: the page may yet be freed.
-            if self._wire.ended:
-                return
             self._drawn, self._moving = self._loop.time(), False
-        if not self._closed:
-            self._arm(self._due())
+        self._arm(self._due())
 
     def _on_binding(self, told: dict[str, Any]) -> None:
         if told.get("name") == BINDING:

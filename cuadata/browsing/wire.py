@@ -42,6 +42,8 @@ class Wire(asyncio.Protocol):
         self._parts: list[bytes] = []
         self._heard: dict[str, Callable[[dict[str, Any]], None]] = {}
         self._ended: str | None = None
+        #: Called when the session ends.
+        self.over: Callable[[], None] = lambda: None
         #: Done when the session has begun.
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -89,11 +91,6 @@ class Wire(asyncio.Protocol):
     def on(self, event: str, told: Callable[[dict[str, Any]], None]) -> None:
         """Hear of an event: called with its parameters."""
         self._heard[event] = told
-
-    @property
-    def ended(self) -> bool:
-        """Whether the page or its browser is no more, or the session was closed."""
-        return self._ended is not None
 
     # --- the socket -------------------------------------------------------------------------------------------------
 
@@ -145,7 +142,9 @@ class Wire(asyncio.Protocol):
 
     def _end(self, why: str) -> None:
         """Tell everyone who waits that no answer comes; the first reason stands."""
-        self._ended = self._ended or why
+        self._ended, first = self._ended or why, self._ended is None
+        if first:
+            self.over()
         for there in (self.begun, *(answers.there for answers in self._waiting.values())):
             if not there.done():
                 there.set_exception(FrameGone(self._ended))

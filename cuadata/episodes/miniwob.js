@@ -114,8 +114,12 @@ globalThis.cuadataMiniwob ??= (() => {
       told.push(e);
     }
   };
+  let scrolls = false; // the last walk met something that scrolls
+  const scrollable = (e) => (e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth) && e.clientHeight > 0 &&
+    (e === document.scrollingElement || !/visible|clip/.test(getComputedStyle(e).overflow));
   const walk = (root, rows) => {
     for (const e of root.children) {
+      scrolls ||= e instanceof HTMLIFrameElement || scrollable(e);
       if (OWN.has(e.id) || NEVER.has(e.tagName)) { if (e.tagName === "g") walk(e, rows); continue; }
       if (worth(e)) {
         const held = row(e);
@@ -149,11 +153,12 @@ globalThis.cuadataMiniwob ??= (() => {
     const rows = [];
     told = [];
     awaited = false;
+    scrolls = scrollable(document.scrollingElement);
     if (!WOB_DONE_GLOBAL) walk(document.body, rows);
     const active = document.activeElement;
     return JSON.stringify({
       done: WOB_DONE_GLOBAL, raw: WOB_RAW_REWARD_GLOBAL, decayed: WOB_REWARD_GLOBAL, reason: WOB_REWARD_REASON ?? null,
-      ready: WOB_TASK_READY, loading: loading(), list: listed(active), moves: globalThis.cuadataMoves?.() ?? null, rows,
+      ready: WOB_TASK_READY, loading: loading(), list: listed(active), moves: globalThis.cuadataMoves?.() ?? null, scrolls, rows,
       focused: serials.get(active) ?? null,
       utterance: after ? core.getUtterance() : null, url: location.href, title: document.title,
       x: scrollX, y: scrollY, width: innerWidth, height: innerHeight,

@@ -125,6 +125,7 @@ class MiniWobStage:
         self._server: Server | None = None
         self._wire: wire.Wire | None = None
         self._pacer: pacing.Pacer | None = None
+        self._scrolls = False
         self._judged: Judgement | None = None
 
     async def begin(self, task: Task) -> tuple[Task, Observation]:
@@ -231,6 +232,9 @@ class MiniWobStage:
         if action.type not in CLICKS or action.point is None or action.modifiers:
             with self._hurried():
                 return await self.page.input(action)
+        if self._pacer is not None and self._scrolls:
+            # What an input brings into view moves with the next frame; the input after it has to meet it there.
+            await self._pacer.fresh()
         limit = self.page.limit * 3
         button = "right" if action.type == "right_click" else "left"
         try:
@@ -310,6 +314,7 @@ class MiniWobStage:
         state: dict[str, Any] = json.loads(await self._evaluate(script))
         if self._pacer is not None:
             self._pacer.used(state["moves"])
+        self._scrolls = state["scrolls"]
         self._judged = Judgement(
             done=state["done"],
             raw=float(state["raw"]),
