@@ -225,6 +225,8 @@ def seen_of(question: Question) -> spatial_balance.Seen:
         ("above the red square", [(305, 200), (360, 100)], True),
         ("above the red square", [(305, 100), (360, 200)], False),  # another is up there too, and nearer
         ("above the red square", [(305, 100), (450, 200)], True),  # ... but not where it is rather aside than up
+        ("below the red square", [(305, 400), (320, 320)], False),  # what lies under it is below it, too
+        ("left of the red square", [(200, 305), (320, 320)], True),  # ... but beside it is something else
         ("in the same row as the red square", [(100, 304), (450, 400)], True),
         ("in the same row as the red square", [(100, 304), (450, 330)], False),  # nearly in that row as well
         ("in the same row as the red square", [(100, 317), (450, 400)], False),

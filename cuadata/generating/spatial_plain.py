@@ -60,7 +60,7 @@ def answers(
     """Whether nobody doubts that the candidate at a place is meant, and no other.
 
     `margins`: of each candidate, in each of the relations. A rival that stands on the stated side, though not in line, may
-    be there, but no nearer than the target.
+    be there, but no nearer than the target; none may lie on or under a reference that the target is above or below of.
     """
     own = boxes[place]
     for one, held, margin in zip(stated, references, margins[place], strict=True):
@@ -73,6 +73,7 @@ def answers(
         _fails(stated, margins[at], box, references)
         and not (_roughly(stated, box, references, ASIDE) and _reach(box, references) <= reach)
         and _farther(stated, own, box, references)
+        and not _stacked(stated, box, references)
         for at, box in enumerate(boxes)
         if at != place
     )
@@ -86,7 +87,9 @@ def unanswered(
 ) -> bool:
     """Whether nobody would take one of these boxes for what is meant."""
     return all(
-        _fails(stated, each, box, references) and not _roughly(stated, box, references, ASIDE_OF_NOTHING)
+        _fails(stated, each, box, references)
+        and not _roughly(stated, box, references, ASIDE_OF_NOTHING)
+        and not _stacked(stated, box, references)
         for box, each in zip(boxes, margins, strict=True)
     )
 
@@ -182,6 +185,21 @@ def _roughly(stated: Sequence[Stated], box: BBox, references: Sequence[Sequence[
     """Whether directions are all that is stated, and a box lies that way of each reference, not too far aside."""
     return all(
         one.relation in AHEAD and ahead(one.relation, box, held[0], aside)
+        for one, held in zip(stated, references, strict=True)
+    )
+
+
+def _stacked(stated: Sequence[Stated], box: BBox, references: Sequence[Sequence[BBox]]) -> bool:
+    """Whether a box shares area with what something is asked for above or below of: the one lies on the other.
+
+    "Under the diamond" is where the diamond covers it, too, and "under the card" what the card is the heading of.
+    """
+    return any(
+        one.relation in ("above", "below")
+        and box.x < held[0].right
+        and held[0].x < box.right
+        and box.y < held[0].bottom
+        and held[0].y < box.bottom
         for one, held in zip(stated, references, strict=True)
     )
 
