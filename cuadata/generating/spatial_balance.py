@@ -129,12 +129,14 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(name.split())
 
 
-#: Part of the data -> two rows of numbers, one a predictor: `Balance.above` and `Balance.stood`.
+#: Part of the data -> `Balance.above` and `Balance.stood`, a number for each predictor, and `[Balance.asked]`.
 State = dict[str, list[list[int]]]
 #: A lean that stays counts as much as one of now after so many questions.
 _PATIENCE: Final = 64
 #: ... and no more than one of so many questions, where nothing that a page has would pull it back.
 _HARDEST: Final = 32
+#: A part that has few of the questions pulls harder, up to so many times: to it each of them is more.
+_SMALL: Final = 2
 
 
 class Balance:
@@ -150,15 +152,20 @@ class Balance:
         """`state`: what `state` gave of a balance that this one goes on from."""
         import numpy as np
 
-        held = {part: np.array(rows, dtype=np.int64) for part, rows in (state or {}).items()}
+        held = state or {}
         #: Part -> how far each predictor is above chance on the questions in it, in UNITs of one question.
-        self.above: dict[str, Any] = {part: rows[0] for part, rows in held.items()}
+        self.above: dict[str, Any] = {part: np.array(rows[0], dtype=np.int64) for part, rows in held.items()}
         #: The same, summed up over every question that was counted.
-        self.stood: dict[str, Any] = {part: rows[1] for part, rows in held.items()}
+        self.stood: dict[str, Any] = {part: np.array(rows[1], dtype=np.int64) for part, rows in held.items()}
+        #: Part -> questions that were counted.
+        self.asked = {part: rows[2][0] for part, rows in held.items()}
 
     def state(self) -> State:
         """All that it knows, in plain numbers."""
-        return {part: [self.above[part].tolist(), self.stood[part].tolist()] for part in sorted(self.above)}
+        return {
+            part: [self.above[part].tolist(), self.stood[part].tolist(), [self.asked[part]]]
+            for part in sorted(self.above)
+        }
 
     def choose(
         self,
@@ -205,6 +212,7 @@ class Balance:
 
         most = _PATIENCE * _HARDEST * UNIT
         for part in parts:
+            self.asked[part] = self.asked.get(part, 0) + 1
             self.above[part] = self.above.get(part, 0) + above
             self.stood[part] = np.clip(self.stood.get(part, 0) + self.above[part], -most, most)
 
@@ -213,10 +221,12 @@ class Balance:
         import numpy as np
 
         pulls = {some: np.zeros(len(PREDICTORS), dtype=np.int64) for some in set(parts)}
+        all_asked = max(self.asked.values(), default=0)
         for some, pull in pulls.items():
             for part in some:
                 if part in self.above:
-                    pull += _PATIENCE * self.above[part] + self.stood[part]
+                    times = min(_SMALL, all_asked // self.asked[part])
+                    pull += times * (_PATIENCE * self.above[part] + self.stood[part])
         return (above * np.array([pulls[some] for some in parts])).sum(axis=1)
 
 

@@ -24,7 +24,7 @@ FEWEST: Final = 2
 #: What a further one may cost.
 _MOST: Final = 1.0
 #: What a question may cost the balance more than another: for being in a pair, and for a kind that is rare so far.
-_PAIR_WORTH: Final = 1.5
+_PAIR_WORTH: Final = 2.0
 _RARE_WORTH: Final = 1.8
 
 
