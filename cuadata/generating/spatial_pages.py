@@ -100,12 +100,14 @@ class _Maker:
 
     def _missing(self, page: Page, rng: Random) -> None:
         """Minimal pairs in which the target is gone, until enough rows have no answer."""
+        standing: list[Question] | None = None
         for _ in range(_WITHOUT):
-            lacking = self.job.infeasible * len(self.rows) - sum(r.action.type == "infeasible" for r in self.rows)
-            standing = [
-                q for q in self.asked.values() if _number(q.target) is not None and spatial_truth.lost(page.scene, q)
-            ]
-            if standing and lacking > 0:
+            if self.job.infeasible * len(self.rows) <= sum(r.action.type == "infeasible" for r in self.rows):
+                break
+            if standing is None:
+                held = (q for q in self.asked.values() if _number(q.target) is not None)
+                standing = [q for q in held if spatial_truth.lost(page.scene, q)]
+            if standing:
                 self._without(page, rng.choice(standing).target, rng)
 
     def _without(self, page: Page, target: Any, rng: Random) -> None:

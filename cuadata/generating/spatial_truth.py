@@ -47,9 +47,10 @@ def questions(scene: Scene, rng: Random, *, tries: int = TRIES) -> list[Question
     for one in spatial_search.directions(scene, rng):
         found.setdefault(_key(one), one)
     things, kinds = sorted(scene.things), rng.sample(DRAWN, len(DRAWN))
+    mixed = rng.sample(scene.references, len(scene.references))
     for kind in itertools.islice(itertools.cycle(kinds), tries):
-        thing = rng.choice(things)
-        drawn = _drawn(kind, scene, rng.choice(scene.things[thing]), rng)
+        thing, first = rng.choice(things), rng.randrange(len(mixed))
+        drawn = _drawn(kind, scene, rng.choice(scene.things[thing]), [*mixed[first:], *mixed[:first]], rng)
         question = scene.question(kind, thing, *drawn) if drawn is not None else None
         if question is not None:
             found.setdefault(_key(question), question)
@@ -89,10 +90,12 @@ def _searched(kind: Relation, scene: Scene, rng: Random) -> Iterator[Question]:
 Drawn = tuple[list[Stated], list[tuple[Element, ...]]]
 
 
-def _drawn(kind: str, scene: Scene, target: Element, rng: Random) -> Drawn | None:
-    """Relations of a kind that a target may be meant by, with references that they hold to; None where there are none."""
-    others = [one for one in scene.references if one is not target]
-    rng.shuffle(others)
+def _drawn(kind: str, scene: Scene, target: Element, mixed: Sequence[Element], rng: Random) -> Drawn | None:
+    """Relations of a kind that a target may be meant by, with references that they hold to; None where there are none.
+
+    `mixed`: the references, in the order in which they are tried.
+    """
+    others = [one for one in mixed if one is not target]
     if kind == "between":
         pairs = itertools.islice(itertools.combinations(others, 2), _PAIRS)
         held = next((pair for pair in pairs if scene.between(target, *pair)), None)
