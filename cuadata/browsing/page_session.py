@@ -91,11 +91,12 @@ class AsyncPage:
         async with asyncio.timeout(self.limit):
             await self.windows.switch(index)
 
-    async def goto(self, address: str) -> None:
+    async def goto(self, address: str, *, watch: bool = True) -> None:
         """Load an address in the active page, or in a new one where it crashed or every page is closed.
 
         A document that never finishes loading is taken as it stands; what it asks for by script while it loads is waited
-        for too. ValueError where nothing answers at the address.
+        for too. ValueError where nothing answers at the address. `watch=False`: its changes and events are not heard from
+        the start, which costs some time with each.
         """
         from playwright.async_api import Error
 
@@ -112,7 +113,7 @@ class AsyncPage:
             if "Timeout" not in words:
                 raise ValueError(f"{address[:200]} did not open: {words}") from error
             self.windows.notes.append(f"{address[:120]} was still loading after {self.limit:g} s")
-        if self.windows.held is tab:
+        if watch and self.windows.held is tab:
             await tab.watch()
 
     async def _answers(self, tab: Tab, since: float) -> None:

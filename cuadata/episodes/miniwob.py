@@ -166,7 +166,7 @@ class MiniWobStage:
         await self._page.context.add_init_script(LISTEN)
         if paced:
             await self._page.context.add_init_script(pacing.SCRIPT)
-        await self._page.goto(address)
+        await self._page.goto(address, watch=False)
         await self._page.tab.enter()
         assert self._page.tab.session is not None
         self._wire = await wire.opened(browser, self._page.tab.session)
