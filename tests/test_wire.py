@@ -50,6 +50,13 @@ def test_a_page_hears_the_same_of_a_click_as_of_playwright_s(env: Any, kind: Any
     assert told[0] == told[1] and '"mousedown",true' in told[0] and '"mousemove",true' in told[0]
 
 
+def test_half_an_emoji_is_read(env: Any) -> None:
+    assert run(env.stage._evaluate("'a' + '\\u{1f600}'[0]")) == "a\ud83d"
+    run(env.stage._evaluate("document.querySelector('#subbtn').textContent = 'a' + '\\u{1f600}'[0]; 0"))
+    *_, info = env.step(Action(type="click", point=Point(5, 5)))
+    assert info["error"] is None and "a\ud83d" in {e.text for e in env.episode.observation.elements}
+
+
 def test_a_page_that_dies_and_one_that_hangs_are_told_apart(env: Any) -> None:
     line = env.stage._line
     with pytest.raises(FrameGone, match="Nothing.likeThis"):

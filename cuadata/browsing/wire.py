@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.errors import CallError
@@ -29,6 +31,15 @@ ARGUMENT = "--remote-debugging-port=0"
 _HELD = {"left": 1, "right": 2}
 #: Events after which a page answers nothing more.
 _ENDS = frozenset({"Inspector.detached", "Inspector.targetCrashed"})
+_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
+
+
+def parsed(text: bytes | str) -> Any:
+    """JSON read; half a surrogate pair, where a script cut an emoji, is taken by Python's own slower reader alone."""
+    try:
+        return _decode(text)
+    except msgspec.DecodeError:
+        return json.loads(text)
 
 
 class Wire(asyncio.Protocol):
@@ -36,6 +47,7 @@ class Wire(asyncio.Protocol):
 
     def __init__(self, protocol: ClientProtocol) -> None:
         self._protocol = protocol
+        self._loop = asyncio.get_running_loop()
         self._transport: asyncio.WriteTransport | None = None
         self._asked = 0
         self._waiting: dict[int, Answers] = {}
@@ -45,7 +57,7 @@ class Wire(asyncio.Protocol):
         #: Called when the session ends.
         self.over: Callable[[], None] = lambda: None
         #: Done when the session has begun.
-        self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.begun: asyncio.Future[None] = self._loop.create_future()
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
@@ -75,15 +87,13 @@ class Wire(asyncio.Protocol):
         for name, parameters in calls:
             self._asked += 1
             self._waiting[self._asked] = answers
-            told = json.dumps({"id": self._asked, "method": name, "params": parameters})
-            self._protocol.send_text(told.encode())
+            self._protocol.send_text(_encode({"id": self._asked, "method": name, "params": parameters}))
         self._flush()
+        late = self._loop.call_later(limit, answers.fail, Stuck(f"{method} did not answer within {limit:g} s"))
         try:
-            async with asyncio.timeout(limit):
-                await answers.there
-        except TimeoutError:
-            raise Stuck(f"{method} did not answer within {limit:g} s") from None
+            await answers.there
         finally:
+            late.cancel()
             for number in range(first, first + len(calls)):
                 self._waiting.pop(number, None)
         return [_result(method, answers.told[number]) for number in range(first, first + len(calls))]
@@ -125,7 +135,7 @@ class Wire(asyncio.Protocol):
         self._parts.append(bytes(frame.data))
         if not frame.fin:
             return
-        told = json.loads(b"".join(self._parts))
+        told = parsed(b"".join(self._parts))
         self._parts.clear()
         answers = self._waiting.get(told.get("id", 0))
         if answers is not None:
@@ -145,9 +155,10 @@ class Wire(asyncio.Protocol):
         self._ended, first = self._ended or why, self._ended is None
         if first:
             self.over()
-        for there in (self.begun, *(answers.there for answers in self._waiting.values())):
-            if not there.done():
-                there.set_exception(FrameGone(self._ended))
+        if not self.begun.done():
+            self.begun.set_exception(FrameGone(self._ended))
+        for answers in self._waiting.values():
+            answers.fail(FrameGone(self._ended))
 
     def close(self) -> None:
         """End the session; the page stays."""
@@ -169,6 +180,11 @@ class Answers:
         self.told[told["id"]] = told
         if len(self.told) == self._count and not self.there.done():
             self.there.set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        """No more will come."""
+        if not self.there.done():
+            self.there.set_exception(error)
 
 
 def _mouse(kind: str, at: Point, **more: Any) -> tuple[str, dict[str, Any]]:

@@ -311,7 +311,7 @@ class MiniWobStage:
 
     async def _look(self, script: str) -> dict[str, Any]:
         """The page's state now, and its score."""
-        state: dict[str, Any] = json.loads(await self._evaluate(script))
+        state: dict[str, Any] = wire.parsed(await self._evaluate(script))
         if self._pacer is not None:
             self._pacer.used(state["moves"])
         self._scrolls = state["scrolls"]

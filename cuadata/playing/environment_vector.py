@@ -95,6 +95,7 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
             for seat in range(num_envs)
         ]  # fmt: skip
         self.episodes: list[Episode | None] = [None] * num_envs
+        self._rows: list[Observed] = [{} for _ in range(num_envs)]
         self._draws = np.random.default_rng(seed)
         self._loop = shared()
 
@@ -157,6 +158,7 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         )  # fmt: skip
         await episode.begin()
         self.episodes[place] = episode
+        self._see(place, episode)
 
     async def _play(self, place: int, action: str | Action) -> list[Turn]:
         episode = self.episodes[place]
@@ -165,7 +167,13 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         if episode.ended != "running":
             await self._begin(place, self._task(None))
             return []
-        return await plan(episode, action, self.form)
+        turns = await plan(episode, action, self.form)
+        self._see(place, episode)
+        return turns
+
+    def _see(self, place: int, episode: Episode) -> None:
+        """Keep what a page shows, while the others still work."""
+        self._rows[place] = told(episode.observation, episode.task, self._space)
 
     def _all(self, work: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         async def gather() -> list[Any]:
@@ -178,7 +186,7 @@ class BrowserVectorEnv(VectorEnv):  # type: ignore[misc]
         return self._loop.run(gather(), LIMIT)
 
     def _batch(self) -> Observed:
-        rows = [told(e.observation, e.task, self._space) for e in self._open]
+        rows = self._rows
         return {
             key: np.stack([row[key] for row in rows])
             if isinstance(space, gymnasium.spaces.Box)
