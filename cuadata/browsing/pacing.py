@@ -185,24 +185,22 @@ class Pacer:
     async def picture(self, limit: float = PATIENCE, **options: Any) -> str:
         """A frame and its picture, base64. Stuck after `limit` seconds; FrameGone where the page is no more."""
         for _ in range(3):
-            _, told = await self._frame(limit, screenshot=options)
+            *_, told = await self._frame(limit, screenshot=options)
             if "screenshotData" in told:
                 return str(told["screenshotData"])
         raise FrameGone(f"{FRAME}: the browser gives no picture")
 
-    async def _frame(self, limit: float = PATIENCE, **options: Any) -> tuple[bool, dict[str, Any]]:
-        """Whether the page moves, and what the browser tells of a frame."""
+    async def _frame(self, limit: float = PATIENCE, **options: Any) -> list[dict[str, Any]]:
+        """A frame; without options it is told before it whether the page moves."""
+        asked = [] if options else [("Runtime.evaluate", {"expression": MOVES, "returnByValue": True})]
 
         async def draw() -> list[dict[str, Any]]:
             began = self._drawn = self._loop.time()
-            told = await self._wire.ask(
-                ("Runtime.evaluate", {"expression": MOVES, "returnByValue": True}), (FRAME, options), limit=HOUR
-            )
+            told = await self._wire.ask(*asked, (FRAME, options), limit=HOUR)
             self._shown = began
             return told
 
-        moves, told = await self._turn.take(draw, limit)
-        return bool(moves["result"].get("value", True)), told
+        return await self._turn.take(draw, limit)
 
     def close(self) -> None:
         """Draw no more; the page stays."""
@@ -242,7 +240,8 @@ class Pacer:
 
     async def _draw(self) -> None:
         try:
-            self._moving, _ = await self._frame()
+            moves, _ = await self._frame()
+            self._moving = bool(moves["result"].get("value", True))
         except (FrameGone, Stuck):
             # A script without end, or a frame that is not over: the page may yet be freed.
             self._drawn, self._moving = self._loop.time(), False

@@ -213,10 +213,7 @@ class MiniWobStage:
                 action = replace(action, point=target.point)
         if error is None and action.type != "select":
             error = await self._input(action)
-        state = await self._look("cuadataMiniwob.look()")
-        if state["list"]:
-            state = await self._look("cuadataMiniwob.later()")
-        after = await self._observation(await self._complete(state))
+        after = await self._after()
         effect = None
         if self.effect:
             effect = effects.compare(
@@ -335,8 +332,21 @@ class MiniWobStage:
             state = await self._look("cuadataMiniwob.look()")
         return state
 
-    async def _observation(self, state: dict[str, Any]) -> Observation:
-        shot = await self._shoot() if self.screenshot else None
+    async def _after(self) -> Observation:
+        """What an input has made of the page; a picture that is drawn when it is asked for is drawn meanwhile."""
+        shot = asyncio.ensure_future(self._shoot()) if self.screenshot and self._pacer is not None else None
+        try:
+            state = await self._look("cuadataMiniwob.look()")
+            late = await self._look("cuadataMiniwob.later()") if state["list"] else state
+            whole = await self._complete(late)
+            return await self._observation(whole, await shot if shot is not None and whole is state else None)
+        finally:
+            if shot is not None:
+                shot.cancel()
+
+    async def _observation(self, state: dict[str, Any], shot: Image | None = None) -> Observation:
+        if self.screenshot and shot is None:
+            shot = await self._shoot()
         return Observation(
             screenshot=shot,
             viewport=Size(state["width"], state["height"]),
