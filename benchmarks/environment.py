@@ -1,6 +1,6 @@
 """MiniWoB++ episodes a second against BrowserGym and the package's own Selenium environment, in one run, in turns.
 
-    python benchmarks/environment.py --browsergym PYTHON [--rounds 3] [--task click-checkboxes]
+    python benchmarks/environment.py --browsergym PYTHON [--rounds 3] [--longer 1] [--task click-checkboxes]
 
 PYTHON is an interpreter that has `browsergym-miniwob`, in an environment of its own: it pins another Playwright. Selenium
 needs `chromedriver` of the browser's version. Each system lives in a process of its own and plays in turns with the others;
@@ -87,12 +87,12 @@ class Worker:
         self.process.wait(60)
 
 
-def turns(workers: dict[str, Worker], task: str, rounds: int) -> Turns:
-    """Everyone's turns; the first one, in which pages are opened, is not counted."""
+def turns(workers: dict[str, Worker], task: str, rounds: int, longer: int) -> Turns:
+    """Everyone's turns; the first one, in which pages are opened, is not counted and short."""
     found: Turns = {system: [] for system in workers}
     for number in range(rounds + 1):
         for system, worker in workers.items():
-            count = TURN[system] if number else min(TURN[system], 2)
+            count = TURN[system] * longer if number else min(TURN[system], 2)
             before = worker.cpu()
             told = worker.play(task, 1000 * number, count)
             told["cpu"] = worker.cpu() - before
@@ -142,6 +142,9 @@ def main() -> None:
         "--browsergym", help="a Python that has browsergym-miniwob; without it only ours and Selenium play"
     )
     asked.add_argument("--rounds", type=int, default=3)
+    asked.add_argument(
+        "--longer", type=int, default=1, help="times as many episodes a turn, where there are many cores"
+    )
     asked.add_argument("--task", action="append", help="click-checkboxes and click-test by default")
     asked.add_argument("--system", action="append", choices=list(TURN), help="only these")
     asked.add_argument("--pages", default="8", help="pages of the vectorised rows")
@@ -154,7 +157,7 @@ def main() -> None:
     workers = {s: Worker(s, given.browsergym if s.startswith("browsergym") else sys.executable) for s in chosen}
     try:
         for task in given.task or ("click-checkboxes", "click-test"):
-            table(task, turns(workers, task, given.rounds))
+            table(task, turns(workers, task, given.rounds, given.longer))
     finally:
         for worker in workers.values():
             worker.close()
