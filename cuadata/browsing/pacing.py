@@ -37,7 +37,7 @@ ARGUMENTS = ("--enable-begin-frame-control", "--run-all-compositor-stages-before
 #: Seconds between the frames of a page that moves.
 PACE = 1 / 60
 #: Seconds after which a page that is let alone gets a frame; that a page in use goes without one; between those at rest.
-SOON, LATEST, REST = 1 / 30, 1 / 4, 1 / 2
+SOON, LATEST, REST = 1 / 10, 1 / 4, 1 / 2
 #: Called by a page at rest: "moves" where something will move in it, "changed" where it is another.
 BINDING = "cuadataStirred"
 #: Knows whether a page moves by itself; runs before the page's own scripts. `cuadataStir` is for what sees it change,
