@@ -105,7 +105,7 @@ def turns(workers: dict[str, Worker], task: str, rounds: int, longer: int) -> Tu
 
 def same_goals(found: Turns) -> bool:
     """Whether the same seed asked the same in every system."""
-    for number in range(len(found["cuadata"])):
+    for number in range(len(next(iter(found.values())))):
         asked = [held[number]["goals"] for held in found.values() if held[number]["goals"]]
         if len({tuple(goals[: min(map(len, asked))]) for goals in asked}) != 1:
             return False
@@ -132,7 +132,9 @@ def table(task: str, found: Turns) -> None:
                 ratios = [a / b for a, b in zip(rates(held, of), rates(found[base], of), strict=True)]
                 cells.append(f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})")
         print("|", " | ".join(map(str, cells)), "|")
-    print(f"\nthe same goals for the same seeds in every system: {same_goals(found)}\n")
+    if sum(bool(held[0]["goals"]) for held in found.values()) > 1:
+        print(f"\nthe same goals for the same seeds in every system: {same_goals(found)}")
+    print()
 
 
 def main() -> None:
