@@ -152,6 +152,7 @@ def test_every_part_of_the_data_is_balanced_by_itself() -> None:
         (("nearest",), "reference: nearest by its middle"),
         (("left_of", "right_of"), "reference: most in its row"),
         (("above", "below"), "reference: most in its column"),
+        (("left_of", "right_of", "above", "below"), "reference: most in line with it"),
         (("between",), "reference: nearest to all of them"),
     ],
 )

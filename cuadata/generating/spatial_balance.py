@@ -33,6 +33,7 @@ PREDICTORS: Final = (
     "colour: first by name", "colour: last by name",
     "reference: nearest to it", "reference: farthest from it", "reference: nearest by its middle",
     "reference: nearest to all of them", "reference: most in its row", "reference: most in its column",
+    "reference: most in line with it",
     "reference: most like it",
 )  # fmt: skip
 #: Hits are counted in these parts of one: whole numbers add up to the same on every machine, in whatever order.
@@ -104,7 +105,10 @@ def _from_references(seen: Sequence[Seen], boxes: Any) -> list[Any]:
 
     to_all = np.where(there[:, None, :], np.sqrt(gaps), 0.0).sum(axis=2)
     nearest = least(gaps)
-    return [-nearest, nearest, -least(across * across + down * down), -to_all, -least(down), -least(across)]
+    in_line = np.minimum(across, down)
+    return [
+        -nearest, nearest, -least(across * across + down * down), -to_all, -least(down), -least(across), -least(in_line),
+    ]  # fmt: skip
 
 
 def _filled(rows: Sequence[Sequence[int]], shape: tuple[int, int]) -> Any:

@@ -67,7 +67,7 @@ class _Table:
         own = np.array(at[0] == at[1])
         gaps, across, down = (np.where(own, np.inf, one[at]) for one in scene.apart)
         #: Distances by which a candidate may be the nearest: between edges, between middles, from the row, from the column.
-        self.distances = (gaps, across * across + down * down, down, across)
+        self.distances = (gaps, across * across + down * down, down, across, np.minimum(across, down))
         names = (*DOWN, *ACROSS)
         ways = [scene.ways[name] for name in names]
         margins = np.stack([np.where(own, -np.inf, way.margins[at]) for way in ways])
