@@ -39,8 +39,10 @@ def task_of(row: Grounding) -> Task:
 def show(page: Any, row: Grounding) -> None:
     """Load the page of a row as any program would."""
     page.set_viewport_size({"width": row.viewport_width, "height": row.viewport_height})
-    page.set_content(task_of(row).html or "")
-    page.evaluate("() => Promise.all([...document.fonts].map((f) => f.load()))")
+    # A second time with the fonts there: the text of a list that was laid out before its font came may stay a pixel off.
+    for _ in range(2):
+        page.set_content(task_of(row).html or "")
+        page.evaluate("() => Promise.all([...document.fonts].map((f) => f.load()))")
 
 
 def faults(page: Any, row: Grounding, boxes: dict[str, tuple[Box | None, bool]]) -> Iterator[str]:

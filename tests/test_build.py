@@ -191,7 +191,6 @@ def test_gates_thresholds_and_unsure_rows_are_the_callers_choice(recordings: Pat
         (["no_effect:near=3"], "has no threshold 'near'"),
         (["box:max_outside=-5"], "wanted a number of at least 0, such as 0.1"),
         (["box:max_outside=NaN"], "wanted a number of at least 0"),
-        (["box:max_outside=Infinity"], "wanted a number of at least 0"),
         (["no_effect:detours=maybe"], "wanted a bool"),
         (["no_effect", "no_effect"], "asked for twice"),
     ):

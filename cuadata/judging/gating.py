@@ -6,7 +6,6 @@ import functools
 import hashlib
 import inspect
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -94,7 +93,7 @@ def _value(text: str, default: Any, place: str) -> Any:
         value = tuple(value) if isinstance(value, list) else (text,)
     if default is not None and type(value) is not type(default):
         raise CallError(f"{place} is {text!r}; wanted a {type(default).__name__}, such as {default!r}")
-    if isinstance(value, (int, float)) and not 0 <= value < math.inf:
+    if isinstance(value, (int, float)) and not value >= 0:
         # Nothing measured is below 0, and nothing compares with NaN: a gate would judge all rows one way and not say so.
         raise CallError(f"{place} is {text!r}; wanted a number of at least 0, such as {default!r}")
     return value
