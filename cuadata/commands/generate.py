@@ -19,7 +19,9 @@ def spatial(
     n: int = typer.Option(1000, help="rows of `grounding`"),
     out: Path = typer.Option(Path("data/spatial"), help="the dataset's folder"),
     seed: int = typer.Option(0, help="seed; the same seed gives the same bytes"),
-    workers: int = typer.Option(2, help="processes, each with a browser; the bytes do not depend on it"),
+    workers: int = typer.Option(
+        2, help="processes, each with a browser and at least 400 rows; the bytes do not depend on it"
+    ),
     infeasible: float = typer.Option(0.1, help="share of rows whose target is removed or covered"),
     pairs: float = typer.Option(0.1, help="rows of `pairs`, perturbed pictures, for one row of `grounding`"),
     elements: bool = typer.Option(
