@@ -4,7 +4,8 @@ The same steps on the same pages, by four contestants that take turns step by st
 input through Playwright, the same with Playwright's tracing, the same with BrowserGym's observation (its waits of fixed
 length taken out; PYTHON is the interpreter of an environment that has `browsergym-core`), and cuadata's recorder, which
 observes before and after, acts, judges the effect and has the step on the disk when it returns. What a contestant adds is
-its median less the bare one's.
+told twice: its median less the bare one's, for a typical step of a page, and its mean less the bare one's, which is what a whole
+recording pays.
 """
 
 from __future__ import annotations
@@ -181,24 +182,23 @@ def race(contestants: list[Any], pages: tuple[Page, ...], rounds: int) -> dict[t
 
 
 def table_of(took: dict[tuple[str, str], list[float]], names: list[str], pages: tuple[Page, ...]) -> str:
-    """Median milliseconds a step, and what each adds to the bare input."""
+    """Milliseconds a step, and what each adds to the bare input, by the median and by the mean."""
     lines = [
-        "| page | contestant | steps | ms a step | 90th percentile | added ms | of BrowserGym's |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        "| page | contestant | steps | median ms | 90th percentile | added, median | of BrowserGym's | added, mean | of BrowserGym's |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for page in (*(p.name for p in pages), "all"):
         held = {
             n: [ms for (p, name), spent in took.items() if name == n and page in (p, "all") for ms in spent]
             for n in names
         }
-        bare = statistics.median(held["bare"])
-        added = {name: statistics.median(spent) - bare for name, spent in held.items()}
         for name, spent in held.items():
-            share = f"{added[name] / added['browsergym']:.2f}" if "browsergym" in names and name != "bare" else ""
-            high = statistics.quantiles(spent, n=10)[-1]
-            lines.append(
-                f"| {page} | {name} | {len(spent)} | {statistics.median(spent):.1f} | {high:.1f} | {added[name]:.1f} | {share} |"
-            )
+            cells = [f"{statistics.median(spent):.1f}", f"{statistics.quantiles(spent, n=10)[-1]:.1f}"]
+            for middle in (statistics.median, statistics.fmean):
+                added = {n: middle(ms) - middle(held["bare"]) for n, ms in held.items()}
+                compared = "browsergym" in names and name != "bare"
+                cells += [f"{added[name]:.1f}", f"{added[name] / added['browsergym']:.2f}" if compared else ""]
+            lines.append(f"| {page} | {name} | {len(spent)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
