@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from answering import answering
 
 from cuadata import image, registry
 from cuadata.contracts import Choice
@@ -54,14 +54,9 @@ class Messages(http.server.BaseHTTPRequestHandler):
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     Messages.asked, Messages.refused = [], []
     Messages.answers = [[{"type": "text", "text": "I press it."}, CLICK]]
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Messages)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret-key")
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with answering(Messages) as address:
+        yield address
 
 
 def asks(address: str, png: bytes, line: str = "", **options: Any) -> tuple[Any, Choice]:

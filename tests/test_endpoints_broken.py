@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import pytest
+from answering import answering
 
 from cuadata import registry
 from cuadata.contracts import Choice
@@ -76,14 +76,9 @@ def floods(to: Broken) -> None:
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     Broken.ways, Broken.asked = [], []
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Broken)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
     monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with answering(Broken) as address:
+        yield f"{address}/v1"
 
 
 def asks(address: str, *ways: Way, **options: Any) -> Choice:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from answering import answering
 
 from cuadata import image, registry
 from cuadata.contracts import Choice, Policy
@@ -116,14 +116,9 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     Endpoint.asked, Endpoint.status, Endpoint.answer = [], 200, "click(1)\nclick(5)"
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
     monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with answering(Endpoint) as address:
+        yield f"{address}/v1"
 
 
 def test_an_endpoint_is_asked_what_a_training_row_asks(endpoint: str, png: bytes) -> None:
