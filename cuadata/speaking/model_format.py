@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from cuadata.speaking.parsing import Call
 from cuadata.types import Action, ActionType
 
 
-class ModelFormat:
+class ModelFormat(abc.ABC):
     """A model family. A subclass gives its name, frame, words, `calls` (text to calls) and `say` (action to text).
 
     `system` replaces the family's system text by another, such as the one that a checkpoint was trained with.
@@ -85,12 +86,12 @@ class ModelFormat:
             yield from bare_calls.calls(text, scroll=self.scroll_argument)
 
     def calls(self, text: str) -> Iterator[Call]:
-        """The calls that a text makes, in order."""
-        raise NotImplementedError
+        """The calls that a text makes in the family's own grammar, in order; none where the family reads `actions` itself."""
+        return iter(())
 
+    @abc.abstractmethod
     def say(self, action: Action, grid: Grid, view: View) -> str:
         """The answer for an action that the family has a word for. ValueError where it lacks a part."""
-        raise NotImplementedError
 
 
 def need(value: str | None, what: str) -> str:
