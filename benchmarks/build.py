@@ -222,10 +222,10 @@ def family(pid: int) -> list[int]:
     """A process and all below it."""
     found = [pid]
     for one in found:
-        for thread in Path(f"/proc/{one}/task").glob(
-            "*/children"
-        ):  # a process is the child of the thread that began it
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # any of them may end meanwhile
+            for thread in Path(f"/proc/{one}/task").glob(
+                "*/children"
+            ):  # a process is the child of the thread that began it
                 found.extend(map(int, thread.read_text().split()))
     return found
 
