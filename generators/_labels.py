@@ -1,4 +1,4 @@
-"""Words on controls in several languages, and icons: how each looks and what it does."""
+"""Words on controls in several languages, and icons: how each looks and what it is used for."""
 
 from __future__ import annotations
 
@@ -24,11 +24,35 @@ LANGUAGES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 PEOPLE: Final = ("Ada", "Bruno", "Chiara", "Dilan", "Emeka", "Farid", "Greta", "Hana", "Ivo", "Jonas", "Kaya", "Lena")
 
 
+#: English word of a control -> its use in words, and words and icons of controls that somebody would use for the same. What is not
+#: here, "Open" and "Copy", has no use of its own.
+USES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "Save": ("keep what was changed", ("Archive", "Export")),
+    "Print": ("get this on paper", ("Preview",)),
+    "Send": ("have this delivered to somebody", ("Share", "Export", "Mail")),
+    "Paste": ("put in what was copied", ("Import",)),
+    "Delete": ("get rid of this for good", ("Archive", "Cancel", "Close")),
+    "Rename": ("give this another name", ()),
+    "Share": ("let other people see this", ("Preview", "Export", "Mail")),
+    "Archive": ("put this away without deleting it", ("Move", "Export", "Close")),
+    "Import": ("bring in data from elsewhere", ("Open", "Download")),
+    "Export": ("write the data out for another program", ("Copy",)),
+    "Refresh": ("load the newest state", ("Restore", "Alerts")),
+    "Cancel": ("call off what was begun", ("Pause", "Restore")),
+    "Preview": ("see beforehand what it will look like", ("Details", "Open")),
+    "Duplicate": ("make a second one of this", ("Copy",)),
+    "Restore": ("bring back an earlier version", ("Archive", "Open")),
+    "Details": ("read more about this", ("Open", "Compare", "Alerts", "Account")),
+    "Move": ("put this in another place", ("Copy", "Paste")),
+    "Compare": ("see where two of these differ", ("Preview",)),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Icon:
     """A drawing on a 24 px board, the name that assistive technology reads, its look and its use in words.
 
-    `likewise`: English words of controls that somebody would use for the same; beside one of them the use names no single control.
+    `likewise`: English words of controls that somebody would use for the same.
     """
 
     name: str
@@ -57,3 +81,12 @@ ICONS: Final = (
     Icon("Account", "head and shoulders icon", "see who is signed in",
          "M12 4a4 4 0 1 0 0 8a4 4 0 0 0 0-8ZM4 21a8 7 0 0 1 16 0"),
 )  # fmt: skip
+
+_LIKEWISE: Final = [(name, set(held)) for name, (_, held) in USES.items()] + [
+    (one.name, set(one.likewise)) for one in ICONS
+]
+#: Word or icon -> words and icons that somebody would use for the same, whichever of the two says so: beside one of them its use
+#: names no single control.
+LIKEWISE: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(held.union(other for other, theirs in _LIKEWISE if name in theirs)) for name, held in _LIKEWISE
+}

@@ -11,7 +11,7 @@ from cuadata.registry import families
 from cuadata.types import Size, Task
 
 from ._draw import Draw
-from ._labels import ICONS, LANGUAGES, PEOPLE
+from ._labels import ICONS, LANGUAGES, LIKEWISE, PEOPLE, USES
 from ._scene import Place, pointing, scene, swapped
 from ._site import THEMES
 
@@ -33,8 +33,8 @@ ROLES: Final = {
     "text": "textbox", "select": "combobox", "slider": "slider", "menuitem": "menuitem", "treeitem": "treeitem",
     "gridcell": "button", "key": "button",
 }  # fmt: skip
-#: Icon -> words of controls that somebody would use for the same.
-_LIKEWISE: Final = {one.name: one.likewise for one in ICONS}
+#: Kinds of control that do what their word says; a checkbox or a field of that name is for something else.
+_DOING: Final = ("button", "link", "menuitem")
 #: What a control of each kind is called in an instruction.
 NOUNS: Final = {
     "button": "button", "link": "link", "checkbox": "checkbox", "radio": "radio button", "switch": "switch",
@@ -112,6 +112,7 @@ def _widgets(rng: Random, kinds: Sequence[str], count: int, words: Sequence[str]
     if kinds in (("gridcell",), ("key",)):
         names = [*map(str, range(1, count + 1))] if kinds == ("gridcell",) else [*"123456789", "*", "0", "#"]
         return [Widget(id=f"e{n}", kind="button", role="button", name=name) for n, name in enumerate(names)]
+    english = dict(zip(words, LANGUAGES["en"][1], strict=True))
     labels, icons = rng.sample(words, len(words)), rng.sample(ICONS, len(ICONS))
     made = []
     for n in range(count):
@@ -122,7 +123,11 @@ def _widgets(rng: Random, kinds: Sequence[str], count: int, words: Sequence[str]
                                path=icon.path))  # fmt: skip
         else:
             drawn = "item" if kind in ("menuitem", "treeitem") else kind
-            made.append(Widget(id=f"e{n}", kind=drawn, role=ROLES[kind], name=labels.pop(), on=rng.random() < 0.4))
-    english = dict(zip(words, LANGUAGES["en"][1], strict=True))
-    shown = {english[one.name] for one in made if one.kind != "icon"}
-    return [replace(one, does="") if not shown.isdisjoint(_LIKEWISE.get(one.name, ())) else one for one in made]
+            name, on = labels.pop(), rng.random() < 0.4
+            does, _ = USES.get(english[name], ("", ())) if kind in _DOING else ("", ())
+            made.append(Widget(id=f"e{n}", kind=drawn, role=ROLES[kind], name=name, does=does, on=on))
+    shown = {english.get(one.name, one.name) for one in made}
+    return [
+        replace(one, does="") if not shown.isdisjoint(LIKEWISE.get(english.get(one.name, one.name), ())) else one
+        for one in made
+    ]

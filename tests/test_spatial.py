@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
-from collections import Counter
 from itertools import combinations, permutations
 from pathlib import Path
 from random import Random
@@ -28,6 +28,7 @@ from cuadata.generating import (
 )
 from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_scene import Question, Scene, box
+from cuadata.generators import _labels
 from cuadata.registry import families
 from cuadata.types import BBox, Element, Locator, Observation, Point, Relation, Size, Task
 from cuadata.wording import phrases
@@ -315,14 +316,39 @@ def test_a_scene_says_of_relations_what_their_rules_say(seed: int) -> None:
                 assert scene.between(target, one, other) == right
 
 
-@pytest.mark.parametrize(
-    ("language", "cancel"), [("en", "Cancel"), ("de", "Abbrechen"), ("ru", "Отмена"), ("ar", "إلغاء")]
-)
-def test_no_icon_is_asked_for_by_a_use_that_another_control_has_too(language: str, cancel: str) -> None:
-    """Beside a button to cancel, 'close this' means either."""
-    used = Counter[tuple[bool, bool]]()
-    for seed in range(120):
-        html = made("widgets", seed, layout="toolbar", language=language).html or ""
-        if 'aria-label="Close"' in html:
-            used[f">{cancel}</button>" in html, 'data-does="close this"' in html] += 1
-    assert used[True, False] and used[False, True] and not used[True, True] and not used[False, False]
+@pytest.mark.parametrize("language", _labels.LANGUAGES)
+def test_nothing_is_asked_for_by_a_use_that_another_control_has_too(language: str) -> None:
+    """Beside a button to cancel, 'close this' means either, and so does 'call off what was begun'."""
+    english = dict(zip(_labels.LANGUAGES[language][1], _labels.LANGUAGES["en"][1], strict=True))
+    uses = {one.name: one.does for one in _labels.ICONS} | {name: does for name, (does, _) in _labels.USES.items()}
+    assert len(set(uses.values())) == len(uses), "one use, one control"
+    said, kept_back = set[str](), set[str]()
+    for seed in range(300):
+        html = (
+            made("widgets", seed, layout=("toolbar", "cards", "menu", "table")[seed % 4], language=language).html or ""
+        )
+        controls = re.findall(r'<(button|a|div role="menuitem")([^>]*)>([^<]*)<', html)
+        told = {one: re.search(r'data-does="([^"]*)"', one[1]) for one in controls}
+        names = {one: _name(one[1], one[2], english) for one in controls}
+        shown = {*names.values(), *(english[one] for one in re.findall(r"-label\">([^<]*)<", html))}
+        for one, does in told.items():
+            own = names[one]
+            if does is None:
+                kept_back |= {own} & uses.keys()
+                assert own not in uses or shown & _labels.LIKEWISE[own], f"{own} has a use of its own beside {shown}"
+            else:
+                said.add(own)
+                assert does[1] == uses[own] and not shown & _labels.LIKEWISE[own], f"{own} beside {shown}"
+    assert said == uses.keys() and {"Close", "Cancel", "Save", "Download"} <= kept_back
+
+
+def _name(attributes: str, text: str, english: dict[str, str]) -> str:
+    """What a control is called in English, an icon by its label."""
+    label = re.search(r'aria-label="([^"]*)"', attributes)
+    return label[1] if label else english[text]
+
+
+def test_what_is_for_the_same_is_so_whichever_says_it() -> None:
+    assert all(name in _labels.LIKEWISE.get(other, {name}) for name, held in _labels.LIKEWISE.items() for other in held)
+    words = {*_labels.LANGUAGES["en"][1], *(one.name for one in _labels.ICONS)}
+    assert words >= {*_labels.USES, *itertools.chain(*_labels.LIKEWISE.values())}

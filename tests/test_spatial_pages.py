@@ -19,9 +19,9 @@ import pytest
 
 from cuadata import dataset, image
 from cuadata.errors import DataError
-from cuadata.generating import spatial, spatial_blocks, spatial_card, spatial_pages, spatial_render
+from cuadata.generating import spatial, spatial_blocks, spatial_card, spatial_pages, spatial_render, spatial_truth
 from cuadata.generating.spatial_blocks import Job
-from cuadata.generating.spatial_choosing import Chooser
+from cuadata.generating.spatial_choosing import Chooser, Group
 from cuadata.generating.spatial_look import Looker
 from cuadata.registry import families
 from cuadata.rows import Grounding, Pair
@@ -370,3 +370,29 @@ def test_nobody_is_asked_twice_for_one_element_by_its_name() -> None:
         chooser.choose(page, Random(seed), named=4)
         named = [row.target.locator for row in chooser.rows if row.perspective != "spatial" and row.target is not None]
         assert len(named) == len(set(named)) == 4
+
+
+def test_what_is_asked_for_by_its_place_is_asked_for_by_its_name_or_use_as_well() -> None:
+    ways, both = Counter[str](), 0
+    for seed in range(12):
+        page = spatial_render.show("widgets", seed, {"layout": ("menu", "table", "toolbar", "cards")[seed % 4]})
+        chooser = Chooser(most=100)
+        chooser.choose(page, Random(seed), named=2)
+        placed = {row.target.locator for row in chooser.rows if row.perspective == "spatial" and row.target is not None}
+        named = [row for row in chooser.rows if row.perspective != "spatial"]
+        ways.update(row.perspective for row in named)
+        both += sum(row.target is not None and row.target.locator in placed for row in named)
+    assert ways.total() == 24 and 6 <= ways["function"] <= 18 and ways["direct"] >= 4
+    assert both >= 12, "by chance it would be 8"
+
+
+def test_a_kind_that_is_rare_so_far_is_worth_more_and_the_more_the_rarer() -> None:
+    page = spatial_render.show("shapes", 3, {"count": 8})
+    found = spatial_truth.questions(page.scene, Random(0))
+    one = Group((next(q for q in found if q.kind == "above"),))
+    worth = []
+    for held in (0, 3, 10, 40, 200):
+        chooser = Chooser(most=100)
+        chooser.kinds.update({"above": held, "below": 170})
+        worth.append(chooser._worth(one))
+    assert worth == sorted(worth, reverse=True) and worth[0] > worth[1] > worth[2] > 0 > worth[4]

@@ -24,8 +24,8 @@ FEWEST: Final = 2
 #: What a further one may cost.
 _MOST: Final = 1.0
 #: What a question may cost the balance more than another: for being in a pair, and for a kind that is rare so far.
-_PAIR_WORTH: Final = 2.0
-_RARE_WORTH: Final = 1.8
+_PAIR_WORTH: Final = 3.0
+_RARE_WORTH: Final = 5.0
 
 
 class Group(NamedTuple):
@@ -51,14 +51,15 @@ class Chooser:
     balance: Balance = field(default_factory=Balance)
 
     def choose(self, page: Page, rng: Random, *, named: int) -> None:
-        """Rows of a new page: `named` by name, look or use, the others by place."""
+        """Rows of a new page: some by place, and `named` by name, look or use, of the same elements where that can be."""
         self.asked.clear()
+        self._by_place(page, rng)
+        placed = [question.target.locator for question in self.asked.values()]
         told: list[Locator | None] = []
         for _ in range(named):
-            row = spatial_rows.named(page, rng, told)
+            row = spatial_rows.named(page, rng, told, placed)
             if self.add(row, page) and row is not None and row.target is not None:
                 told.append(row.target.locator)
-        self._by_place(page, rng)
 
     def _by_place(self, page: Page, rng: Random) -> None:
         """Choose questions by place, in groups: pairs of opposites, pairs of neighbours, single ones."""
@@ -99,8 +100,9 @@ class Chooser:
         self.balance.count(hits([seen(page, question)])[0], parts_of(page, question))
 
     def _worth(self, group: Group) -> float:
-        usual = max(1.0, self.kinds.total() / len(spatial_truth.KINDS))
-        rare = 1 - sum(self.kinds[q.kind] for q in group.questions) / usual / len(group.questions)
+        usual = self.kinds.total() / len(spatial_truth.KINDS)
+        held = sum(self.kinds[q.kind] for q in group.questions) / len(group.questions)
+        rare = math.log2((usual + 1) / (held + 1))
         return _RARE_WORTH * max(-1.0, rare) + (_PAIR_WORTH if group.kind else 0.0)
 
     def _room(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
@@ -28,6 +29,8 @@ WITHOUT: Final = (
 ON_REAL_PAGES: Final = ("screenshot_undecodable", "sensitive_value")
 #: Candidates by themselves make a page cluttered from here on.
 _CLUTTER: Final = 9
+#: How often an element is asked for by each way to speak of it, where a page has several.
+_WAYS: Final = {"direct": 1, "appearance": 1, "function": 2}
 
 
 def chosen_gates() -> tuple[Chosen, ...]:
@@ -73,22 +76,23 @@ def stage(page: Page, question: Question) -> int:
     return 3 if question.kind in ("composed", "between", "nth_in_row", "nth_in_column") else 2
 
 
-def named(page: Page, rng: Random, told: Collection[Locator | None] = ()) -> Grounding | None:
+def named(
+    page: Page, rng: Random, told: Collection[Locator | None] = (), placed: Collection[Locator | None] = ()
+) -> Grounding | None:
     """A question by name, look or use about some element that has none yet; None where the page has none that can be named.
 
-    `told`: what was asked for on this page before; a second question by name is a row twice.
+    `told`: what was asked for on this page before; a second question by name is a row twice. `placed`: what was asked for by its
+    place, and is taken where it can be, so that the same target is spoken of in both ways.
     """
     left = [one for one in page.scene.targets if one.locator not in told]
     if not left:
         return None
-    target = rng.choice(left)
-    look, use = page.look.looks.get(target.id), page.look.uses.get(target.id)
-    ways = ["direct"]
-    if look and list(page.look.looks.values()).count(look) == 1:
-        ways.append("appearance")
-    if use and list(page.look.uses.values()).count(use) == 1:
-        ways.append("function")
-    way = rng.choice(ways)
+    looks, uses = page.look.looks, page.look.uses
+    fit = {"direct": left, "appearance": _alone(left, looks), "function": _alone(left, uses)}
+    ways = [way for way in _WAYS if fit[way]]
+    way = rng.choices(ways, [_WAYS[way] for way in ways])[0]
+    target = rng.choice([one for one in fit[way] if one.locator in placed] or fit[way])
+    look, use = looks.get(target.id), uses.get(target.id)
     if way == "function":
         text, mood = f"Click what you would use to {use}.", "implicit"
     else:
@@ -102,6 +106,12 @@ def named(page: Page, rng: Random, told: Collection[Locator | None] = ()) -> Gro
         axes=_axes(page, target, relation="none", mood=mood, rivals=len(others) - 1),
         thought=spatial_words.thought(way, (), (), title),
     )
+
+
+def _alone(elements: Sequence[Element], told: Mapping[int, str]) -> list[Element]:
+    """Those of which something is told that is told of nothing else on the page."""
+    counts = Counter(told.values())
+    return [one for one in elements if counts[told.get(one.id, "")] == 1]
 
 
 def impossible(
