@@ -8,7 +8,6 @@ appears at once when all is done.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -226,7 +225,7 @@ class _Build:
             self._stop_at([d for held in summaries for d in held.damage])
             plan = Planner(self.journal, self.parts, summaries, self.wanted, pool).make()
             self._stop_at(plan.damage)
-            files = self._write(plan, summaries, pool)
+            files = self._write(plan, pool)
             made = self._describe(plan, summaries, files)
             for each in self.finish:
                 each(self.journal.made)
@@ -265,12 +264,10 @@ class _Build:
             f"{len(damage)} inputs are damaged; mend them, or --keep-going to leave them out:\n  {shown}{more}"
         )
 
-    def _write(self, plan: Plan, summaries: Sequence[Summary], pool: Workers) -> list[File]:
-        """The shards; those that an interrupted build of the same plan has written stay."""
-        asked = (self.wanted, self.row_group_bytes, self.settings.fingerprint(), [s.fingerprint for s in summaries])
-        if not self.journal.goes_on(hashlib.sha256(repr(asked).encode()).hexdigest()):
-            shutil.rmtree(self.journal.made)
-            self.journal.begin()
+    def _write(self, plan: Plan, pool: Workers) -> list[File]:
+        """The shards, in an empty folder: what a killed build, or a page that failed, left there is no part of this one."""
+        shutil.rmtree(self.journal.made)
+        self.journal.begin()
         folder = str(self.journal.folder)
         jobs = [ShardJob(shard=shard, folder=folder, row_group_bytes=self.row_group_bytes) for shard in plan.shards]
         files = []

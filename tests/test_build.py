@@ -509,6 +509,20 @@ def test_a_killed_build_goes_on_and_ends_in_the_same_bytes(
     assert bytes_of(out) == bytes_of(built.out)
 
 
+def test_what_a_stopped_build_left_is_no_part_of_the_next(
+    recordings: Path, tmp_path: Path, built: build.Report
+) -> None:
+    def stopped(folder: Path) -> None:
+        (folder / "report").mkdir()
+        (folder / "report" / "index.html").write_text("<p>half a page")
+        raise DataError("no space is left on the disk", place=str(folder))
+
+    with pytest.raises(DataError, match="no space"):
+        build.build([("recordings", recordings)], tmp_path / "set", workers=1, finish=[stopped])
+    build.build([("recordings", recordings)], tmp_path / "set", workers=1)
+    assert bytes_of(tmp_path / "set") == bytes_of(built.out)
+
+
 def test_a_changed_input_or_gate_is_read_again(recordings: Path, tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     shutil.copytree(recordings, folder)

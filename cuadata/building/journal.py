@@ -76,13 +76,6 @@ class Journal:
         for path in (self.parts, self.blobs, self.made):
             path.mkdir(parents=True, exist_ok=True)
 
-    def goes_on(self, plan: str) -> bool:
-        """Whether the shards in `made` belong to this plan; it is the journal's plan from now on."""
-        path = self.folder / "plan"
-        same = path.exists() and path.read_text() == plan
-        path.write_text(plan)
-        return same
-
     def summary(self, number: int) -> Summary | None:
         """What was found in a piece; None where it is not finished."""
         try:
