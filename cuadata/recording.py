@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,6 +72,7 @@ def create(
         (path / recording_files.STEPS).touch()
         recording_files.sync_folder(path)
     except OSError as error:
+        shutil.rmtree(path, ignore_errors=True)  # it is this call's own: nobody can have begun in it
         raise recording_files.said(error, str(path), "the recording cannot be begun") from error
     return Writer(path, header.id, count=0, last_time=None)
 

@@ -194,6 +194,24 @@ def test_a_full_disk_is_called_so_and_leaves_no_torn_line(tmp_path: Path, monkey
     assert len(recording.read(tmp_path / "r").steps) == 2
 
 
+@pytest.mark.parametrize("room", [20, 300])
+def test_a_recording_that_cannot_begin_leaves_no_folder(tmp_path: Path, room: int) -> None:
+    """Of 20 bytes not even the lock is written whole, of 300 the lock is and the header is not."""
+    code = f"""
+import resource
+from cuadata import recording
+resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, resource.RLIM_INFINITY))
+try:
+    recording.create({str(tmp_path / "r")!r}, id="r", instruction="x" * 500, source="oracle")
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "the recording cannot be begun: the file would be larger than allowed" in done.stdout, done.stderr
+    assert not list(tmp_path.iterdir())
+    recording.create(tmp_path / "r", id="r", instruction="x", source="oracle").close(Outcome(ended="success"))
+
+
 def test_a_folder_is_begun_once(tmp_path: Path) -> None:
     writer = recording.create(tmp_path / "r", id="r", instruction="x", source="oracle")
     with pytest.raises(DataError, match=f"process {os.getpid()} .* holds it"):
