@@ -225,6 +225,8 @@ class _Build:
             self._stop_at([d for held in summaries for d in held.damage])
             plan = Planner(self.journal, self.parts, summaries, self.wanted, pool).make()
             self._stop_at(plan.damage)
+            if not plan.shards:
+                raise DataError(self._nothing(summaries, plan), place=str(self.out))
             files = self._write(plan, pool)
             made = self._describe(plan, summaries, files)
             for each in self.finish:
@@ -263,6 +265,18 @@ class _Build:
         raise DataError(
             f"{len(damage)} inputs are damaged; mend them, or --keep-going to leave them out:\n  {shown}{more}"
         )
+
+    def _nothing(self, summaries: Sequence[Summary], plan: Plan) -> str:
+        """Why a build has no row to write: a dataset without a file could not be loaded."""
+        if steps := sum(held.steps for held in summaries):
+            configs = ", ".join(self.settings.configs)
+            return f"none of {steps} steps became a row of {configs}; with `rejected` among the configs each has its reason"
+        left = [f"{one.place}: {one.message}" for held in summaries for one in held.damage]
+        left += [f"{one.place}: {one.message}" for one in plan.damage] + [
+            note for held in summaries for note in held.notes
+        ]
+        more = f"\n  and {len(left) - 10} more" if len(left) > 10 else ""
+        return "every input was left out, so that there is no dataset to write:\n  " + "\n  ".join(left[:10]) + more
 
     def _write(self, plan: Plan, pool: Workers) -> list[File]:
         """The shards, in an empty folder: what a killed build, or a page that failed, left there is no part of this one."""

@@ -523,6 +523,28 @@ def test_what_a_stopped_build_left_is_no_part_of_the_next(
     assert bytes_of(tmp_path / "set") == bytes_of(built.out)
 
 
+def test_a_build_without_a_row_says_why(recordings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    shutil.copytree(recordings / "checkout-01", folder / "checkout-01")
+    with pytest.raises(DataError, match="none of 5 steps became a row of recovery; with `rejected` among"):
+        build.build([("recordings", folder)], tmp_path / "set", workers=1, configs=["recovery"])
+    (folder / "checkout-01" / "outcome.json").unlink()
+    empty(folder)
+    with pytest.raises(
+        DataError, match="every input was left out.*\n  recordings/checkout-01: it holds no step"
+    ) as said:
+        build.build([("recordings", folder)], tmp_path / "set", workers=1, keep_going=True)
+    assert said.value.place == str(tmp_path / "set") and not (tmp_path / "set").exists()
+
+
+def test_configs_without_actions_are_no_failure(recordings: Path, tmp_path: Path) -> None:
+    words = ["build", "--source", "recordings", str(recordings), "--out", "set", "--configs", "chunks"]
+    done = subprocess.run(
+        [sys.executable, "-m", "cuadata.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and "no step became" not in done.stderr, done.stderr
+
+
 def test_a_changed_input_or_gate_is_read_again(recordings: Path, tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     shutil.copytree(recordings, folder)
