@@ -16,6 +16,8 @@ from cuadata.types import Action, Effect, Point, Trajectory
 from cuadata.viewer import overlay, report
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(2)>"
+#: What no page may hold, or what turns the words after it.
+TURNING = "gpj.\x00\x1b[31m\u202efdp" + "longer" * 50
 
 
 class Page(HTMLParser):
@@ -47,7 +49,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         trajectory = made.checkout(f"c{number}", seed=number, task=number > 0)
         made.save(failing(trajectory) if number else trajectory, there / "recordings")
     made.save(
-        replace(made.checkout("hostile", task=False, seed=9), instruction=HOSTILE, site=HOSTILE), there / "recordings"
+        replace(made.checkout("hostile", task=False, seed=9), instruction=HOSTILE + TURNING, site=HOSTILE),
+        there / "recordings",
     )
     out = there / "set"
     build.build([("recordings", there / "recordings")], out, workers=1, finish=(report.write,))
@@ -78,6 +81,7 @@ def test_it_asks_nothing_of_the_net_and_runs_nothing(folder: Path) -> None:
     assert not [a for _, attrs in page.tags for a in attrs if a.startswith("on")]
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", text)
     assert HOSTILE in page.words  # as words, not as markup
+    assert r"gpj.\x00\x1b[31m\u202efdp" in page.words and not set("\x00\x1b\u202e") & set(text)
 
 
 def test_the_same_dataset_gives_the_same_page(folder: Path, tmp_path: Path) -> None:

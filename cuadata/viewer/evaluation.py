@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cuadata.scores import failures, misses, runs
-from cuadata.viewer import plots
+from cuadata.viewer import escaping, plots
 from cuadata.viewer.plots import Row, row
 
 REPORT = "report.html"
@@ -364,7 +364,12 @@ def _page(
 ) -> Path:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    rooms = Environment(loader=PackageLoader("cuadata.viewer", "."), autoescape=True, undefined=StrictUndefined)
+    rooms = Environment(
+        loader=PackageLoader("cuadata.viewer", "."),
+        autoescape=True,
+        finalize=escaping.shown,
+        undefined=StrictUndefined,
+    )
     facts = {
         k: v
         for k, v in result.items()

@@ -12,7 +12,7 @@ from cuadata.building import manifest
 from cuadata.building.card import CONFIGS
 from cuadata.rows import Target
 from cuadata.types import Action
-from cuadata.viewer import overlay
+from cuadata.viewer import escaping, overlay
 
 #: Where the page lies in the dataset's folder.
 PAGE = "report/index.html"
@@ -54,7 +54,11 @@ def _template() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("cuadata.viewer", ""), undefined=StrictUndefined, autoescape=True, trim_blocks=True
+        loader=PackageLoader("cuadata.viewer", ""),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=escaping.shown,
+        trim_blocks=True,
     )
     environment.filters.update(thousands=lambda n: f"{n:,}", words=lambda name: str(name).replace("_", " "))
     return environment.get_template("report.html.j2")
