@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -75,10 +76,46 @@ def test_a_killed_process_is_said(tmp_path: Path) -> None:
 def test_nothing_is_left_running() -> None:
     with work.Processes(2) as held:
         pids = set(held.map(eval, ["__import__('os').getpid()"] * 6))
-    until = time.monotonic() + 5
-    while (alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]) and time.monotonic() < until:
+    assert _ended(pids)
+
+
+def _ended(pids: set[int]) -> bool:
+    until = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not alive
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+#: A process that says which workers it has, and then waits for a work of an hour.
+_BUSY = """
+import signal
+from cuadata.building import work
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background work would not hear it
+with work.Processes(2) as held:
+    print(*set(held.map(eval, ["__import__('time').sleep(0.2) or __import__('os').getpid()"] * 6)), flush=True)
+    list(held.map(eval, ["print('busy', flush=True) or __import__('time').sleep(3600)"] * 4))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system does not tell whether a process is there")
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_the_process_that_they_work_for(sent: signal.Signals) -> None:
+    """A scheduler ends the first process alone; a browser of a worker that stays would stay with it."""
+    with subprocess.Popen([sys.executable, "-c", _BUSY], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as started:
+        assert started.stdout is not None
+        workers = {int(pid) for pid in started.stdout.readline().split()}
+        try:
+            assert started.stdout.readline() == b"busy\n"
+            time.sleep(0.5)  # until it waits for them
+            started.send_signal(sent)
+            assert started.wait(20) == -sent
+            assert workers
+            assert _ended(workers)
+        finally:
+            for pid in workers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            started.kill()
 
 
 def _in_a_process_of_its_own(*lines: str) -> str:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import TracebackType
@@ -43,11 +46,16 @@ class Here:
 
 
 class Processes:
-    """Does the work in processes, which start and end with the block."""
+    """Does the work in processes, which start and end with the block.
+
+    They end at once where a person breaks it off (an exception that is no Exception), and where its process ends, however.
+    """
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool = ProcessPoolExecutor(count, mp_context=_context())
+        context = _context()
+        stop, self._stop = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop,))
 
     def map(self, function: Callable[[T], R], work: Iterable[T]) -> Iterator[R]:
         """See `Workers.map`. The function and the work are pickled. DataError where a process was killed."""
@@ -64,7 +72,24 @@ class Processes:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if error is not None and not isinstance(error, Exception):  # broken off by a person: nobody waits for the rest
+            self._stop.send_bytes(b"stop")
         self._pool.shutdown(wait=True, cancel_futures=True)
+        self._stop.close()
+
+
+def _begin(stop: connection.Connection) -> None:
+    """Let a process that works end with the one that it works for, however that ended, or once `stop` can be read."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    ends: list[Any] = [parent.sentinel, stop]  # a sentinel has no type: a handle on one system, a number on another
+
+    def watch() -> None:
+        connection.wait(ends)
+        os._exit(1)  # drivers of browsers end themselves when their input closes
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes, and is the first one's to answer
+    threading.Thread(target=watch, name="cuadata-parent", daemon=True).start()
 
 
 def _context() -> BaseContext:
