@@ -23,7 +23,7 @@ from cuadata.browsing.frames import FrameGone
 from cuadata.browsing.loop import Stuck
 from cuadata.browsing.serve import Server
 from cuadata.episodes import miniwob_rows, registration
-from cuadata.episodes.stage import TRIES, Judgement, element_of, worth_another
+from cuadata.episodes.stage import TRIES, Judgement, element_of, refused, worth_another
 from cuadata.episodes.terms import fold
 from cuadata.errors import CallError, DataError
 from cuadata.types import (
@@ -50,6 +50,8 @@ VIEWPORT, FLIGHT_VIEWPORT = Size(332, 214), Size(600, 700)
 SCHEME = "miniwob:"
 #: Actions whose input goes straight to the browser.
 CLICKS = frozenset({"click", "double_click", "right_click"})
+#: What would leave the page, and with it the score that it keeps: an actor could go to one that tells another.
+LEAVING = frozenset({"navigate", "back", "forward", "reload"})
 #: What is not of the task: the score board, whose clock would make every picture another, and the click marker.
 HIDE = "#reward-display,#click-canvas{display:none!important}*{caret-color:transparent!important}"
 #: Remembers which elements listen to the pointer; runs before the page's own scripts.
@@ -197,6 +199,10 @@ class MiniWobStage:
 
     async def act(self, action: Action, before: Observation) -> Step:
         """Do one action with real input; the page is read at once, as the package's own environment does."""
+        if action.type in LEAVING:
+            return refused(
+                action, before, f"action_failed: a page of MiniWoB++ is never left; it takes no {action.type}"
+            )
         began = time.time()
         action = native_lists.chosen(action, before.elements)
         target = element_of(before, action.element)

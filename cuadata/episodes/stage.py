@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from urllib.parse import urlsplit
@@ -143,6 +144,8 @@ class PageStage:
 
     async def act(self, action: Action, before: Observation) -> Step:
         """Do one action with real input, observed before and after, with its effect."""
+        if (reason := own_document(action)) is not None:
+            return refused(action, before, reason)
         step = await self.page.act(
             action, observation=before, screenshot=self.screenshot, effect=self.effect, renew=False
         )
@@ -171,6 +174,27 @@ class PageStage:
                 await page.close()
         if server is not None:
             server.close()
+
+
+def own_document(action: Action) -> str | None:
+    """Why an action may not be done: it goes to a document that its actor writes, or to one that is no page of the web.
+
+    The terms are read off whatever stands in the window: `data:` and `javascript:` would let an actor write what they ask
+    for, `file:` and `view-source:` read what no person at the page sees.
+    """
+    if action.type != "navigate" or action.url is None:
+        return None
+    scheme, colon, _ = action.url.strip().partition(":")
+    if not colon or scheme.lower() in ("http", "https"):
+        return None
+    return f"action_failed: an actor may go to addresses of http and https alone, not of {scheme[:20]!r}"
+
+
+def refused(action: Action, before: Observation, error: str) -> Step:
+    """The step of an action that was not done."""
+    return Step(
+        index=0, time=max(time.time(), before.time + 1e-6), observation=before, action=action, after=before, error=error
+    )
 
 
 async def worth_another(attempt: int, error: Exception) -> bool:
