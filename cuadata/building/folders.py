@@ -115,12 +115,14 @@ def publish(made: Path, out: Path) -> None:
 def alone(folder: Path) -> Iterator[None]:
     """Keep a folder for this process; it is made where it is not there, and goes again where it stays empty.
 
-    CallError where another process holds it, or it is a file. The lock goes with the process, however that ends.
+    CallError where another process holds it, or it is a file; DataError where it cannot be made. The lock goes with the
+    process, however that ends.
     """
     if folder.exists() and not folder.is_dir():
         raise CallError(f"{folder} is a file; give the name of a folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    held = _locked(folder)
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        held = _locked(folder)
     try:
         yield
     finally:
