@@ -50,7 +50,7 @@ REASONS: Final[dict[str, str]] = {
     "instruction_missing": "There is no instruction.",
     "answer_exists": "The answer is that it cannot be done, and something on the page is what the instruction asks for.",
     "instruction_mismatch": "The instruction names something that the target is not, or lost the words bound to it.",
-    "history_gap": "Steps between this one and its history are missing.",
+    "history_gap": "Steps between this one and its history are missing, or an earlier step has its number.",
     "duplicate": "The same picture, instruction and action were kept already.",
     "duplicate_event": "The same input was recorded twice.",
     "script_triggered": "The page did it by itself; no person or model did.",

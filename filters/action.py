@@ -121,11 +121,13 @@ def instruction_missing(candidate: Candidate) -> Verdict:
 
 @gates.add
 def history_gap(candidate: Candidate, *, history: int = 5) -> Verdict:
-    """No step is missing between this one and the `history` actions that are told with it."""
+    """No step is missing between this one and the `history` actions that are told with it, and none has its number."""
     gate = "history_gap"
     before, step = steps_before(candidate), candidate.step
     if before is None or step is None:
         return kept(gate, not_checked="it came without its trajectory")
+    if any(earlier.index == step.index for earlier in before):
+        return rejected(gate, "history_gap", again=step.index)
     told, following = 0, step.index
     for earlier in reversed(before):
         if told == history:

@@ -537,6 +537,25 @@ def test_a_build_without_a_row_says_why(recordings: Path, tmp_path: Path) -> Non
     assert said.value.place == str(tmp_path / "set") and not (tmp_path / "set").exists()
 
 
+def test_recordings_that_ran_into_each_other_give_no_id_twice(tmp_path: Path) -> None:
+    trajectory = made.checkout("joined", seed=3)
+    later = made.checkout("joined", seed=4)
+    folder = made.save(trajectory, tmp_path / "in")
+    other = made.save(later, tmp_path / "other")
+    for blob in (other / "blobs").iterdir():
+        shutil.copy(blob, folder / "blobs" / blob.name)
+    with open(folder / "steps.jsonl", "a") as file:
+        file.write((other / "steps.jsonl").read_text())
+    (folder / "outcome.json").write_text('{"outcome":{"ended":"success","success":true}}')
+    report = build.build([("recordings", tmp_path / "in")], tmp_path / "set", workers=1)
+    assert report.examples == len(trajectory.steps)
+    for config, splits in report.kept.items():
+        ids = [row.id for split in splits for row in dataset.read(report.out, config, split)]
+        assert len(ids) == len(set(ids))
+    first = next(dataset.read(report.out, "actions"))
+    assert first.image.sha256 == trajectory.steps[0].observation.screenshot.sha256
+
+
 def test_configs_without_actions_are_no_failure(recordings: Path, tmp_path: Path) -> None:
     words = ["build", "--source", "recordings", str(recordings), "--out", "set", "--configs", "chunks"]
     done = subprocess.run(
@@ -611,6 +630,25 @@ def test_a_read_only_place_is_refused(recordings: Path, tmp_path: Path) -> None:
         build.build([("recordings", recordings)], tmp_path / "file", workers=1)
     with pytest.raises(CallError, match="is a file"):
         build.build([("recordings", recordings)], tmp_path / "file" / "set", workers=1)
+
+
+def test_a_folder_that_may_not_be_made_is_said_in_words(tmp_path: Path) -> None:
+    """By rollouts and recoveries too, which keep their folder to themselves while they write."""
+    (tmp_path / "shut").mkdir(mode=0o555)
+    code = f"""
+import os
+from pathlib import Path
+from cuadata.building import folders
+if os.getuid() == 0:
+    os.setuid(65534)  # nobody: root may write anywhere
+try:
+    with folders.alone(Path({str(tmp_path / "shut" / "rollouts")!r})):
+        pass
+except ValueError as error:
+    print(error.exit_code, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("1 ") and "this user may not write there" in done.stdout, done.stderr
 
 
 def test_the_card_says_what_each_gate_was_seen_to_catch(tmp_path: Path) -> None:

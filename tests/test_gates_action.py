@@ -285,6 +285,15 @@ def test_gaps_in_a_history() -> None:
     assert evidence["missing"] == [1, 1]
 
 
+def test_a_number_that_stands_twice_is_judged_where_it_stands() -> None:
+    """Two recordings ran into each other, and the clock does not tell: the second one's steps have the first one's numbers."""
+    made = checkout()
+    steps = (*made.steps, *(replace(s, time=s.time + 100) for s in made.steps))
+    found = [gates["history_gap"](c) for c in candidates(replace(made, steps=steps))]
+    assert [verdict.reason for verdict in found] == [None] * len(made.steps) + ["history_gap"] * len(made.steps)
+    assert json.loads(found[-1].evidence) == {"again": made.steps[-1].index}
+
+
 def test_thoughts_are_no_gap_and_count_as_no_action() -> None:
     think = Action(type="reason", text="hm")
     made = play([Page(FORM)] * 8, [click(SUBMIT), think, *[click(SUBMIT)] * 5])

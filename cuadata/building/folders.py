@@ -118,9 +118,9 @@ def alone(folder: Path) -> Iterator[None]:
     CallError where another process holds it, or it is a file; DataError where it cannot be made. The lock goes with the
     process, however that ends.
     """
-    if folder.exists() and not folder.is_dir():
-        raise CallError(f"{folder} is a file; give the name of a folder")
     with disk_errors(folder):
+        if folder.exists() and not folder.is_dir():
+            raise CallError(f"{folder} is a file; give the name of a folder")
         folder.mkdir(parents=True, exist_ok=True)
         held = _locked(folder)
     try:

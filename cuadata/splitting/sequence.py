@@ -8,11 +8,20 @@ from cuadata.types import Step, Trajectory
 
 
 def position(trajectory: Trajectory, step: Step) -> int | None:
-    """Where the step stands; None where it is not of this trajectory. Its index need not be its place: steps may miss."""
+    """Where the step stands; None where it is not of this trajectory.
+
+    Its index need not be its place, steps may miss, and need not be its alone: two recordings may have run into each other.
+    """
     steps = trajectory.steps
-    if 0 <= step.index < len(steps) and steps[step.index].index == step.index:
+    if 0 <= step.index < len(steps) and _is(steps[step.index], step):
         return step.index
-    return next((i for i, one in enumerate(steps) if one.index == step.index), None)
+    places = [i for i, one in enumerate(steps) if one.index == step.index]
+    return next((i for i in places if _is(steps[i], step)), places[0] if places else None)
+
+
+def _is(one: Step, step: Step) -> bool:
+    """Whether they are one step, of which splitting makes a copy that knows its phase."""
+    return one.index == step.index and one.time == step.time and one.observation is step.observation
 
 
 _last: tuple[Trajectory, bool] | None = None
