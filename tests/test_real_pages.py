@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,36 @@ def test_regions_parts_and_what_is_cut_off_are_not_spoken_of(tmp_path: Path) -> 
         assert row.target is not None and row.target.name != "Hidden words"
         assert "blue link" not in row.instruction, "the way to pay by transfer is blue too"
     assert any(one.text == "Choose a way to pay" or one.text == "Prices" for row in told for one in row.references)
+
+
+_PLACED = (
+    "<style>body { margin: 30px } button { position: absolute; width: 120px; height: 36px } p { width: 400px }</style>"
+)
+_HEADED = """<h2>Billing</h2><button style="left:900px;top:80px">Pay now</button>
+<button style="left:30px;top:170px">Invoices</button><button style="left:30px;top:240px">Notes</button>"""
+_TILTED = """<button style="left:100px;top:200px;width:400px;transform:rotate(45deg)">Diagonal</button>
+<button style="left:170px;top:310px;width:70px">Corner</button><button style="left:380px;top:90px">Edge</button>
+<button style="left:700px;top:200px">Left</button><button style="left:840px;top:200px">Right</button>"""
+_BROKEN = """<p>See the <a href="#1">first rather longish link</a> or, if you want to, <a href="#2">the other one which wraps
+around here</a>, or <a href="#3">Mail</a>.</p><button>Agree</button><button style="left:200px">Refuse</button>"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("body", "untrue"),
+    [
+        (_HEADED, "(?=.*Billing.*)(?=.*(under|below|nearest|closest|column))"),
+        (_TILTED, "within|inside|contain|overlap"),
+        (_BROKEN, "within|inside|contain|overlap|link.* (of|above|over|below|under|to) "),
+    ],
+)
+def test_nobody_is_asked_by_a_box_that_is_not_seen(body: str, untrue: str, tmp_path: Path) -> None:
+    """A heading's box is as wide as the page, a tilted one's has empty corners, a broken link's holds its neighbours."""
+    page = tmp_path / "page.html"
+    page.write_text("<!doctype html><html lang=en>" + _PLACED + body, encoding="utf-8")
+    told = [row for seed in range(4) for row in made(tmp_path / str(seed), str(page), seed)]
+    assert any(row.relation for row in told)
+    assert not [row.instruction for row in told if row.relation and re.match(f".*({untrue})", row.instruction)]
 
 
 @pytest.mark.parametrize("page", ["nowhere.html", "no such folder"])

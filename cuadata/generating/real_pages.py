@@ -15,7 +15,7 @@ from cuadata import browser, build, image
 from cuadata.browsing import engine
 from cuadata.building import folders
 from cuadata.errors import CallError, DataError
-from cuadata.generating import colours, mhtml, spatial_card, spatial_words
+from cuadata.generating import colours, extents, mhtml, spatial_card, spatial_words
 from cuadata.generating.spatial_balance import Table
 from cuadata.generating.spatial_choosing import Chooser
 from cuadata.generating.spatial_look import Look
@@ -173,7 +173,20 @@ def _page(view: View) -> Page:
         id=f"{view.site}/{view.number}", family=view.site, seed=0, instruction="", url=seen.url, template=view.site,
         viewport=seen.viewport,
     )  # fmt: skip
-    return Page(task=task, look=look, scene=Scene(look, reach=reach), browser=view.browser, source=view.page)
+    return Page(
+        task=task,
+        look=look,
+        scene=Scene(look, reach=reach, extents=_extents(seen)),
+        browser=view.browser,
+        source=view.page,
+    )
+
+
+def _extents(seen: Observation) -> extents.Extents:
+    """What the picture shows of the elements; nothing where there is none, or none that decodes."""
+    if seen.screenshot is None:
+        return extents.Extents()
+    return extents.measure(seen.screenshot, seen.elements, seen.screenshot.width / seen.viewport.width)
 
 
 def _with_looks(shot: Image) -> Image:

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from cuadata import relation_rules, relations
 from cuadata.generating import spatial_plain, spatial_sides
+from cuadata.generating.extents import Extents
 from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_words import noun, title
 from cuadata.relations import Finding
@@ -60,10 +61,14 @@ def box(element: Element) -> BBox:
 class Scene:
     """The measured page as questions need it: what a person sees, by class."""
 
-    def __init__(self, look: Look, *, reach: float = math.inf) -> None:
-        """`reach`: CSS px from a reference, beyond which nobody would speak of it."""
+    def __init__(self, look: Look, *, reach: float = math.inf, extents: Extents | None = None) -> None:
+        """`reach`: CSS px from a reference, beyond which nobody would speak of it.
+
+        `extents`: what the picture shows of boxes, where that may be something else.
+        """
         self.look = look
         self.reach = reach
+        self.extents = extents
         seen = [one for one in look.observation.elements if one.bbox is not None and one.seen >= 1 / 3]
         called = [title(one) for one in seen]
         told = _spoken_of(look.observation.elements)
@@ -168,10 +173,45 @@ class Scene:
             return None
         if not spatial_plain.answers(stated, place, list(map(box, candidates)), boxes(references), margins):
             return None
+        if self.extents is not None and not self._seen_so(stated, references, candidates, place):
+            return None
         return Question(
             kind=kind, thing=thing, stated=tuple(stated), references=tuple(map(tuple, references)),
             candidates=tuple(candidates), margins=tuple(map(min, margins)), answer=place,
         )  # fmt: skip
+
+    def _seen_so(
+        self,
+        stated: Sequence[Stated],
+        references: Sequence[Sequence[Element]],
+        candidates: Sequence[Element],
+        place: int,
+    ) -> bool:
+        """Whether the candidate at a place is meant by what the picture shows, too, whichever line a rival is seen by."""
+        shown, target = self.extents or Extents(), candidates[place]
+        for one, held in zip(stated, references, strict=True):
+            if any(each.id in shown.lines for each in (target, *held)):
+                return False
+            outer = {"inside": held, "contains": (target,), "overlapping": (target, *held)}.get(one.relation, ())
+            if any(each.id in shown.round for each in outer):
+                return False
+        page, beside = (
+            self.look.observation.viewport,
+            [[shown.drawn.get(e.id, box(e)) for e in held] for held in references],
+        )
+        for line in range(max(len(shown.lines.get(one.id, ())) for one in candidates) + 1):
+            own = [shown.line(one.id, line) or box(one) for one in candidates]
+            found = [
+                relations.margins(one.relation, own, held, **one.qualifiers(page))
+                for one, held in zip(stated, beside, strict=True)
+            ]
+            margins = list(zip(*found, strict=True))
+            finding = relations.decide([min(each) for each in margins])
+            if finding.reason is not None or finding.fits[0] != place:
+                return False
+            if not spatial_plain.answers(stated, place, own, beside, margins):
+                return False
+        return True
 
     def _uncountable(self, thing: str, stated: Sequence[Stated]) -> bool:
         """Whether places are asked for where people count differently.
