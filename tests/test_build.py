@@ -553,7 +553,8 @@ def test_recordings_that_ran_into_each_other_give_no_id_twice(tmp_path: Path) ->
         ids = [row.id for split in splits for row in dataset.read(report.out, config, split)]
         assert len(ids) == len(set(ids))
     first = next(dataset.read(report.out, "actions"))
-    assert first.image.sha256 == trajectory.steps[0].observation.screenshot.sha256
+    shot = trajectory.steps[0].observation.screenshot
+    assert shot is not None and first.image.sha256 == shot.sha256
 
 
 def test_configs_without_actions_are_no_failure(recordings: Path, tmp_path: Path) -> None:
