@@ -352,3 +352,14 @@ def test_what_is_for_the_same_is_so_whichever_says_it() -> None:
     assert all(name in _labels.LIKEWISE.get(other, {name}) for name, held in _labels.LIKEWISE.items() for other in held)
     words = {*_labels.LANGUAGES["en"][1], *(one.name for one in _labels.ICONS)}
     assert words >= {*_labels.USES, *itertools.chain(*_labels.LIKEWISE.values())}
+
+
+def test_an_editors_folder_beside_a_family_is_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as `.ipynb_checkpoints`: what the blocks of a run hang on is the text of files."""
+    family = tmp_path / "shapes.py"
+    family.write_text("one", encoding="utf-8")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    monkeypatch.setattr("inspect.getfile", lambda _: str(family))
+    before = spatial._code_hash()
+    family.write_text("another", encoding="utf-8")
+    assert spatial._code_hash() != before

@@ -118,7 +118,8 @@ def _code_hash() -> str:
     rooms = {Path(inspect.getfile(families[name])).parent for name in spatial_blocks.AXES}
     held = hashlib.sha256()
     for file in sorted([*here.glob("spatial*"), *(one for room in rooms for one in room.glob("*.*"))]):
-        held.update(file.read_bytes())
+        if file.is_file():  # an editor's folder beside a family is no code
+            held.update(file.read_bytes())
     return held.hexdigest()
 
 
