@@ -7,7 +7,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from cuadata.errors import CallError
+from cuadata.errors import CallError, DataError
 from cuadata.types import Action, Axis, Binding, Condition, Locator, Move, Size, Task, Term
 
 from ._site import HERE, render
@@ -28,10 +28,16 @@ Place = tuple[float, float, float, float]
 
 @functools.cache
 def fonts() -> str:
-    """The style sheet's font faces, with the fonts in it."""
+    """The style sheet's font faces, with the fonts in it. DataError where one is not there: no other draws the same page."""
     rules = []
     for family, weight, file in _FILES:
-        data = base64.b64encode((HERE / file).read_bytes()).decode()
+        try:
+            data = base64.b64encode((HERE / file).read_bytes()).decode()
+        except FileNotFoundError as error:
+            raise DataError(
+                "this font comes with the package and is not there; install the package again",
+                place=str(error.filename),
+            ) from error
         rules.append(
             f'@font-face {{ font-family: "Cuadata {family}"; font-weight: {weight}; '
             f"src: url(data:font/woff2;base64,{data}) format('woff2'); }}"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cuadata import relation_rules, relations
-from cuadata.errors import CallError
+from cuadata.errors import CallError, DataError
 from cuadata.generating import (
     spatial,
     spatial_balance,
@@ -28,7 +28,7 @@ from cuadata.generating import (
 )
 from cuadata.generating.spatial_look import Look
 from cuadata.generating.spatial_scene import Question, Scene, box
-from cuadata.generators import _labels
+from cuadata.generators import _labels, _scene
 from cuadata.registry import families
 from cuadata.types import BBox, Element, Locator, Observation, Point, Relation, Size, Task
 from cuadata.wording import phrases
@@ -363,3 +363,9 @@ def test_an_editors_folder_beside_a_family_is_no_code(tmp_path: Path, monkeypatc
     before = spatial._code_hash()
     family.write_text("another", encoding="utf-8")
     assert spatial._code_hash() != before
+
+
+def test_a_font_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_scene, "HERE", tmp_path)
+    with pytest.raises(DataError, match=r"dejavu\.woff2: this font comes with the package and is not there"):
+        _scene.fonts.__wrapped__()
