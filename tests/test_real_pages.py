@@ -24,8 +24,8 @@ button { position: absolute; width: 90px; height: 34px; border: 0; } p { positio
 <p style="left:40px;top:300px">A sentence that nobody would use to say where a button of this page is to be found.</p>"""
 
 
-def made(out: Path, page: str, seed: int = 0) -> list[Grounding]:
-    real_pages.generate([page], out, seed=seed)
+def made(out: Path, page: str, seed: int = 0, places: int = 8) -> list[Grounding]:
+    real_pages.generate([page], out, seed=seed, places=places)
     return [
         row for split in dataset.configs(out)["grounding"] for row in dataset.read(out, "grounding", split, Grounding)
     ]
@@ -157,7 +157,7 @@ def test_regions_parts_and_what_is_cut_off_are_not_spoken_of(tmp_path: Path) -> 
     """Nobody sees the label of a landmark or the words that the view cuts off; a badge is a part of its link."""
     page = tmp_path / "shop.html"
     page.write_text(REGIONS, encoding="utf-8")
-    told = [row for seed in range(4) for row in made(tmp_path / str(seed), str(page), seed)]
+    told = [row for seed in range(4) for row in made(tmp_path / str(seed), str(page), seed, places=30)]
     assert len(told) > 20
     for row in told:
         assert not {"Breadcrumb", "›", "17", "Hidden words"} & {one.name or one.text for one in row.references}
