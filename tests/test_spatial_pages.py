@@ -26,6 +26,7 @@ from cuadata.generating.spatial_look import Looker
 from cuadata.registry import families
 from cuadata.rows import Grounding, Pair
 from cuadata.types import Locator, Size, Task
+from cuadata.wording.phrases import Stated
 
 pytestmark = pytest.mark.browser
 N = 60
@@ -396,3 +397,16 @@ def test_a_kind_that_is_rare_so_far_is_worth_more_and_the_more_the_rarer() -> No
         chooser.kinds.update({"above": held, "below": 170})
         worth.append(chooser._worth(one))
     assert worth == sorted(worth, reverse=True) and worth[0] > worth[1] > worth[2] > 0 > worth[4]
+
+
+def test_what_may_be_meant_is_looked_at_where_the_only_one_of_a_class_is_gone() -> None:
+    """The one dropdown is removed; a button may be what somebody calls a dropdown, too."""
+    asked = {"layout": "form", "theme": "lilac", "language": "fr", "density": "airy"}
+    page = spatial_render.show("widgets", 6000402, asked)
+    without = spatial_render.again(page, "removed", {"without": (1,)})
+    before = {one.name for one in page.scene.things["dropdown"]}
+    assert "dropdown" not in without.scene.things
+    assert {one.name for one in without.scene.meant("dropdown")} == before - {"Exporter"} == {"Aperçu"}
+    head = next(one for one in without.scene.references if one.role == "heading")
+    _, rivals, _ = without.scene.answer("dropdown", [Stated(relation="below")], [(head,)])
+    assert [one.name for one in rivals] == ["Aperçu"]

@@ -138,7 +138,7 @@ def impossible(
         else f"the {question.thing} that is {place} is covered by something else"
     )
     left = {e.id for held in references for e in held}
-    others = tuple(e for e in page.scene.things.get(question.thing, ()) if e.id not in left)
+    others = tuple(e for e in page.scene.meant(question.thing) if e.id not in left)
     row = _row(page, text, "spatial", None, others, [e for held in references for e in held])
     return replace(
         row,

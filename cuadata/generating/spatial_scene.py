@@ -80,12 +80,11 @@ class Scene:
         ]
         self.targets = [one for one in self.references if one.interactive and one.point is not None]
         self._asked_for = {one.id for one in self.targets}
-        index = descriptions.Index(seen)
+        self._index = descriptions.Index(seen)
         self.things: dict[str, list[Element]] = {}
         for thing in dict.fromkeys(noun(one, look.looks.get(one.id)) for one in self.targets):
             if thing:
-                meant = phrases.read(f"Click the {thing}").target
-                self.things[thing] = index.matching(meant)
+                self.things[thing] = self.meant(thing)
         self._from_the_right = any(not _RIGHT.isdisjoint(map(unicodedata.bidirectional, name)) for name in called)
         #: Id -> place in the arrays of directions and distances.
         self.place = {one.id: place for place, one in enumerate(seen)}
@@ -94,12 +93,17 @@ class Scene:
         self._touching: dict[int, list[Element]] = {}
         self._questions: dict[object, Question | None] = {}
 
+    def meant(self, thing: str) -> list[Element]:
+        """All that the word for a class may mean, though nothing is left that would be asked for by it."""
+        held = self.things.get(thing)
+        return self._index.matching(phrases.read(f"Click the {thing}").target) if held is None else held
+
     def answer(
         self, thing: str, stated: Sequence[Stated], references: Sequence[Sequence[Element]]
     ) -> tuple[Finding, list[Element], list[tuple[float, ...]]]:
         """What relations mean among all elements of a class, whatever comes of it; each one's margins in each relation."""
         left_out = {one.id for held in references for one in held}
-        candidates = [one for one in self.things.get(thing, ()) if one.id not in left_out]
+        candidates = [one for one in self.meant(thing) if one.id not in left_out]
         margins = self._margins(candidates, stated, references)
         return relations.decide([min(each) for each in margins]), candidates, margins
 
