@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from random import Random
@@ -147,11 +148,12 @@ def _overlapping(rng: Random, sizes: Sequence[float], view: Size) -> list[Spot]:
 
 
 def _rim(rng: Random, sizes: Sequence[float], view: Size) -> list[Spot]:
-    """A third of them at edges and corners of the page, the others clear of them."""
+    """A third of them at corners and edges of the page in turn, each at one of its own, the others clear of them."""
     placed: list[Spot] = []
     wide, tall = view.width, view.height
-    for size in sizes[: max(2, len(sizes) // 3)]:
-        across, down = rng.choice(((0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)))
+    corners, edges = rng.sample(((0, 0), (0, 2), (2, 0), (2, 2)), 4), rng.sample(((0, 1), (1, 0), (1, 2), (2, 1)), 4)
+    around = itertools.chain(*zip(corners, edges, strict=True))
+    for size, (across, down) in zip(sizes[: max(2, len(sizes) // 3)], around, strict=False):
         own = min(size, 0.09 * tall - 6)
         ranges = [
             ((4, 0.1 * far - 4), (_CLEAR * far + own, (1 - _CLEAR) * far - own), (0.9 * far + 4, far - 4))[at]

@@ -369,3 +369,18 @@ def test_a_font_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(_scene, "HERE", tmp_path)
     with pytest.raises(DataError, match=r"dejavu\.woff2: this font comes with the package and is not there"):
         _scene.fonts.__wrapped__()
+
+
+@pytest.mark.parametrize("count", [5, 12, 16])
+def test_the_rim_has_corners_of_its_own_for_its_shapes(count: int) -> None:
+    """Two of a form at one corner could not be told apart by it."""
+    spots, view = sys.modules[families["shapes"].__module__].spots, Size(1280, 720)
+    for seed in range(20):
+        held = spots(Random(seed), "rim", count, 30, view)
+        corners = [
+            (spot.x < view.width / 2, spot.y < view.height / 2)
+            for spot in held
+            if min(spot.x, view.width - spot.x - spot.size) <= 0.1 * view.width
+            and min(spot.y, view.height - spot.y - spot.size) <= 0.1 * view.height
+        ]
+        assert len(corners) == len(set(corners)) == -(-max(2, count // 3) // 2)
