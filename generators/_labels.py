@@ -82,6 +82,24 @@ ICONS: Final = (
          "M12 4a4 4 0 1 0 0 8a4 4 0 0 0 0-8ZM4 21a8 7 0 0 1 16 0"),
 )  # fmt: skip
 
+_DIGITS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_NTH: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_TEENS: Final = (
+    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
+    "nineteenth",
+)  # fmt: skip
+#: Key of a keypad, in their order -> its use.
+KEYS: Final = {str(n): f"enter the digit {word}" for n, word in enumerate(_DIGITS, 1)} | {
+    "*": "enter an asterisk", "0": "enter the digit zero", "#": "enter a number sign",
+}  # fmt: skip
+#: Day of a calendar -> its use.
+DAYS: Final = {
+    str(n): f"choose the {word} of the month"
+    for n, word in enumerate(
+        (*_NTH, *_TEENS, "twentieth", *(f"twenty-{nth}" for nth in _NTH), "thirtieth", "thirty-first"), 1
+    )
+}
+
 _LIKEWISE: Final = [(name, set(held)) for name, (_, held) in USES.items()] + [
     (one.name, set(one.likewise)) for one in ICONS
 ]

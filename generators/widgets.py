@@ -11,7 +11,7 @@ from cuadata.registry import families
 from cuadata.types import Size, Task
 
 from ._draw import Draw
-from ._labels import ICONS, LANGUAGES, LIKEWISE, PEOPLE, USES
+from ._labels import DAYS, ICONS, KEYS, LANGUAGES, LIKEWISE, PEOPLE, USES
 from ._scene import Place, pointing, scene, swapped
 from ._site import THEMES
 
@@ -110,11 +110,14 @@ def widgets(
 def _widgets(rng: Random, kinds: Sequence[str], count: int, words: Sequence[str]) -> list[Widget]:
     """Controls whose names are all different."""
     if kinds in (("gridcell",), ("key",)):
-        names = [*map(str, range(1, count + 1))] if kinds == ("gridcell",) else [*"123456789", "*", "0", "#"]
-        return [Widget(id=f"e{n}", kind="button", role="button", name=name) for n, name in enumerate(names)]
+        does = DAYS if kinds == ("gridcell",) else KEYS
+        names = [*does][:count]
+        return [
+            Widget(id=f"e{n}", kind="button", role="button", name=name, does=does[name]) for n, name in enumerate(names)
+        ]
     english = dict(zip(words, LANGUAGES["en"][1], strict=True))
     labels, icons = rng.sample(words, len(words)), rng.sample(ICONS, len(ICONS))
-    made = []
+    made = list[Widget]()
     for n in range(count):
         kind = rng.choice(kinds) if n >= len(kinds) else kinds[n]
         if kind == "icon":

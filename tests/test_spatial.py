@@ -371,6 +371,15 @@ def test_a_font_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.Mon
         _scene.fonts.__wrapped__()
 
 
+@pytest.mark.parametrize("layout", ["form", "table", "list", "tree", "settings", "keypad", "calendar", "cards"])
+def test_a_use_is_given_to_what_does_as_it_is_called(layout: str) -> None:
+    """A field called 'Print' prints nothing."""
+    html = "".join(made("widgets", seed, layout=layout).html or "" for seed in range(20))
+    tags = re.findall(r"<(\w+)[^>]*data-does=", html)
+    assert set(tags) <= {"button", "a"} and bool(tags) == (layout not in ("tree", "settings"))
+    assert 'data-does=""' not in html
+
+
 @pytest.mark.parametrize("count", [5, 12, 16])
 def test_the_rim_has_corners_of_its_own_for_its_shapes(count: int) -> None:
     """Two of a form at one corner could not be told apart by it."""

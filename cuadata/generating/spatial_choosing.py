@@ -16,7 +16,6 @@ from cuadata.generating.spatial_rows import Pairing
 from cuadata.generating.spatial_scene import Question, Scene, box
 from cuadata.judging.gating import Chosen
 from cuadata.rows import Grounding, Rejected
-from cuadata.types import Locator
 
 #: Questions by place that are chosen on one page, at most, and so many of them whatever they cost the balance.
 PLACES: Final = 6
@@ -51,15 +50,21 @@ class Chooser:
     balance: Balance = field(default_factory=Balance)
 
     def choose(self, page: Page, rng: Random, *, named: int) -> None:
-        """Rows of a new page: some by place, and `named` by name, look or use, of the same elements where that can be."""
+        """Rows of a new page: those by place, then `named` by name, look or use, or more where one element has all three."""
         self.asked.clear()
         self._by_place(page, rng)
-        placed = [question.target.locator for question in self.asked.values()]
-        told: list[Locator | None] = []
-        for _ in range(named):
-            row = spatial_rows.named(page, rng, told, placed)
-            if self.add(row, page) and row is not None and row.target is not None:
-                told.append(row.target.locator)
+        self._by_name(page, rng, named)
+
+    def _by_name(self, page: Page, rng: Random, most: int) -> None:
+        """Rows by name, look or use, all of them of one element before another: of what has a use, then of what was asked by place."""
+        placed = {one.target.id for one in self.asked.values()}
+        ways = {one.id: spatial_rows.ways(page, one, rng) for one in page.scene.targets}
+        mixed = rng.sample(page.scene.targets, len(page.scene.targets))
+        mixed.sort(key=lambda one: ("function" not in ways[one.id], one.id not in placed))
+        rows = 0
+        for target in mixed[:most]:
+            if rows < most:
+                rows += sum([self.add(spatial_rows.named(page, target, way, rng), page) for way in ways[target.id]])
 
     def _by_place(self, page: Page, rng: Random) -> None:
         """Choose questions by place, in groups: pairs of opposites, pairs of neighbours, single ones."""
@@ -108,9 +113,9 @@ class Chooser:
     def _room(self) -> int:
         return self.most - len(self.rows)
 
-    def add(self, row: Grounding | None, page: Page) -> bool:
+    def add(self, row: Grounding, page: Page) -> bool:
         """Take a row where the gates have nothing against it."""
-        if row is None or self._room() <= 0:
+        if self._room() <= 0:
             return False
         tried = len(self.rows) + len(self.rejected)
         row = replace(row, id=f"{row.trajectory_id}/{page.variant or 'page'}/{tried}")

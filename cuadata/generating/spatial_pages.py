@@ -17,7 +17,7 @@ from cuadata.generating.spatial_rows import Pairing
 from cuadata.generating.spatial_scene import Question
 from cuadata.rows import Grounding, Pair
 
-#: Questions by name, look or use on one page.
+#: Questions by name, look or use on one page: 2, or 3 where one element can be spoken of in each of these ways.
 _NAMED: Final = 2
 #: Renderings of one page in which a target is missing, at most; share of pages whose reference is moved.
 _WITHOUT: Final = 3
@@ -25,7 +25,7 @@ _MOVED: Final = 0.25
 #: Changes of place that are looked at for one of them.
 _SWAPS: Final = 12
 #: Rows that come of one page, at most: by name, by place, each of these without its answer, one with its reference moved.
-_ROWS_A_PAGE: Final = _NAMED + 2 * PLACES + 1
+_ROWS_A_PAGE: Final = _NAMED + 1 + 2 * PLACES + 1
 
 
 def make(job: Job) -> int:

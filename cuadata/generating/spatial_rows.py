@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
@@ -19,7 +18,7 @@ from cuadata.judging.gating import Chosen
 from cuadata.rows import Candidate, Grounding, Rejected
 from cuadata.speaking import prompts
 from cuadata.splitting.examples import SEED_BLOCK, target_row
-from cuadata.types import Action, Element, Locator, Size
+from cuadata.types import Action, Element, Size
 
 #: Gates that look at a step, its history or another row have nothing to look at here; a picture is checked as it is taken.
 WITHOUT: Final = (
@@ -29,8 +28,6 @@ WITHOUT: Final = (
 ON_REAL_PAGES: Final = ("screenshot_undecodable", "sensitive_value")
 #: Candidates by themselves make a page cluttered from here on.
 _CLUTTER: Final = 9
-#: How often an element is asked for by each way to speak of it, where a page has several.
-_WAYS: Final = {"direct": 1, "appearance": 1, "function": 2}
 
 
 def chosen_gates() -> tuple[Chosen, ...]:
@@ -76,25 +73,25 @@ def stage(page: Page, question: Question) -> int:
     return 3 if question.kind in ("composed", "between", "nth_in_row", "nth_in_column") else 2
 
 
-def named(
-    page: Page, rng: Random, told: Collection[Locator | None] = (), placed: Collection[Locator | None] = ()
-) -> Grounding | None:
-    """A question by name, look or use about some element that has none yet; None where the page has none that can be named.
+def ways(page: Page, target: Element, rng: Random) -> list[str]:
+    """The perspectives, place left out, in which an element can be spoken of as no other of its page, each in words of its own.
 
-    `told`: what was asked for on this page before; a second question by name is a row twice. `placed`: what was asked for by its
-    place, and is taken where it can be, so that the same target is spoken of in both ways.
+    What a shape is called is how it looks: one of the two.
     """
-    left = [one for one in page.scene.targets if one.locator not in told]
-    if not left:
-        return None
-    looks, uses = page.look.looks, page.look.uses
-    fit = {"direct": left, "appearance": _alone(left, looks), "function": _alone(left, uses)}
-    ways = [way for way in _WAYS if fit[way]]
-    way = rng.choices(ways, [_WAYS[way] for way in ways])[0]
-    target = rng.choice([one for one in fit[way] if one.locator in placed] or fit[way])
-    look, use = looks.get(target.id), uses.get(target.id)
+    look, use = page.look.looks.get(target.id), page.look.uses.get(target.id)
+    looks_alone = look is not None and list(page.look.looks.values()).count(look) == 1
+    if looks_alone and look == target.name:
+        return [rng.choice(("direct", "appearance"))]
+    held = ["direct", "appearance"] if looks_alone else ["direct"]
+    rng.shuffle(held)
+    return ["function", *held] if use and list(page.look.uses.values()).count(use) == 1 else held
+
+
+def named(page: Page, target: Element, way: str, rng: Random) -> Grounding:
+    """A question about an element by its name, look or use."""
+    look, use = page.look.looks.get(target.id), page.look.uses.get(target.id)
     if way == "function":
-        text, mood = f"Click what you would use to {use}.", "implicit"
+        text, mood = spatial_words.used(use or "", rng), "implicit"
     else:
         thing = f"the {look}" if way == "appearance" else spatial_words.named(target, look, rng)
         text, mood = spatial_words.order(thing, rng, implicit=0.1)
@@ -106,12 +103,6 @@ def named(
         axes=_axes(page, target, relation="none", mood=mood, rivals=len(others) - 1),
         thought=spatial_words.thought(way, (), (), title),
     )
-
-
-def _alone(elements: Sequence[Element], told: Mapping[int, str]) -> list[Element]:
-    """Those of which something is told that is told of nothing else on the page."""
-    counts = Counter(told.values())
-    return [one for one in elements if counts[told.get(one.id, "")] == 1]
 
 
 def impossible(

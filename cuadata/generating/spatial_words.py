@@ -19,6 +19,10 @@ NOUNS: Final = {
 _ORDERS: Final = ("Click {0}.", "Click on {0}.", "Select {0}.", "Please click {0}.", "Press {0}.", "Choose {0}.")
 #: Without an imperative: what is wanted is left to the reader.
 _IMPLICIT: Final = ("{0}, please.", "I mean {0}.", "{0}")
+#: By what it is for, in words that follow a "to".
+_USES: Final = (
+    "Click what you would use to {0}.", "Select what lets you {0}.", "Click on what is there to {0}.", "I want to {0}.",
+)  # fmt: skip
 
 
 def title(element: Element) -> str:
@@ -64,6 +68,11 @@ def order(thing: str, rng: Random, *, implicit: float = 0.15) -> tuple[str, str]
         text = rng.choice(_IMPLICIT).format(thing)
         return text[0].upper() + text[1:], "implicit"
     return rng.choice(_ORDERS).format(thing), "explicit"
+
+
+def used(use: str, rng: Random) -> str:
+    """The instruction that says what an element is for."""
+    return rng.choice(_USES).format(use)
 
 
 def words(relation: Stated) -> str:
