@@ -227,6 +227,13 @@ def test_rows_say_all_that_they_know(built: Path) -> None:
     assert told["rows"]["grounding"] == N and told["browsers"] and told["notes"] == []
     assert {"direct", "spatial"} <= set(told["axes"]["perspective"])
     card = (built / "README.md").read_text()
+    phrased = Counter(row.perspective for row in held)
+    assert f"| function | {phrased['function']} | {100 * phrased['function'] / N:.1f} % |" in card
+    above = [row.action.type for row in held if "relation=above" in row.axes]
+    placed = [row for row in held if row.perspective == "spatial"]
+    assert f"| above | {len(above)} | {100 * len(above) / len(placed):.1f} % |" in card
+    several = told["phrasings_of_one_target"]
+    assert sum(several.values()) == len({(row.image.sha256, row.target.locator) for row in held if row.target})
     assert "Trivial predictors" in card and (built / "examples.png").exists()
 
 

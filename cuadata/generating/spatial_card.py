@@ -28,6 +28,8 @@ class Found:
     def __init__(self, folder: Path, numbers: Sequence[int]) -> None:
         self.counts, self.rows, self.browsers = Counter[str](), Counter[str](), set[str]()
         self.axes: dict[str, Counter[str]] = {}
+        #: Perspectives in which one element of one picture is asked for, in alphabetical order -> such elements.
+        self.phrasings = Counter[str]()
         self.trivial = spatial_balance.Table()
         self._pages: dict[str, set[tuple[tuple[str, str], ...]]] = {name: set() for name in spatial_blocks.AXES}
         self._examples: dict[str, Grounding] = {}
@@ -36,8 +38,12 @@ class Found:
             self.counts.update(block.counts)
             self.rows.update(grounding=len(block.grounding), pairs=len(block.pairs), rejected=len(block.rejected))
             self.browsers.add(block.browser)
+            asked: dict[object, set[str]] = {}
             for row in block.grounding:
                 self._take(row)
+                if row.target is not None:
+                    asked.setdefault((row.image.sha256, row.target.locator), set()).add(row.perspective or "")
+            self.phrasings.update(" + ".join(sorted(ways)) for ways in asked.values())
             for one in block.pairs:
                 self.axes.setdefault("perturbation", Counter())[one.kind] += 1
 
@@ -73,6 +79,7 @@ class Found:
                 k: v for k, v in sorted(counts.items()) if k not in ("pages", "renders", "short") and v
             },
             "axes": {name: dict(self.axes[name].most_common()) for name in sorted(self.axes)},
+            "phrasings_of_one_target": dict(self.phrasings.most_common()),
             "coverage": {
                 name: spatial_plan.coverage(axes, map(dict, self._pages[name]))
                 for name, axes in spatial_blocks.AXES.items()
@@ -126,6 +133,7 @@ def section(told: dict[str, Any], asked: dict[str, Any]) -> str:
     for one in told["trivial_predictors"]:
         values = " | ".join(f"{100 * one[key]:+.1f}" for key in ("above_chance", "low", "high"))
         lines.append(f"| {one['predictor']} | {values} |")
+    lines += _shares(told)
     lines += ["", "### Axes", "", "| axis | rows |", "| --- | --- |"]
     for name, values in told["axes"].items():
         lines.append(f"| {name} | {', '.join(f'{value} {count:,}' for value, count in values.items())} |")
@@ -134,6 +142,21 @@ def section(told: dict[str, Any], asked: dict[str, Any]) -> str:
         lines.append(f"| {name} | {one['pairs']} | {one['covered']} |")
     lines += [f"- {note}" for note in told["notes"]]
     return "\n".join(lines) + "\n"
+
+
+def _shares(told: dict[str, Any]) -> list[str]:
+    """Shares of the phrasings, of the kinds of relation, and how often one target is asked for in several phrasings."""
+    kinds = {kind: count for kind, count in told["axes"].get("relation", {}).items() if kind != "none"}
+    lines = ["", "### Shares", ""]
+    for what, of, counts in (
+        ("phrasing", "rows", told["axes"]["perspective"]),
+        ("relation", "rows by place", kinds),
+        ("phrasings of one target", "targets", told["phrasings_of_one_target"]),
+    ):
+        every = sum(counts.values())
+        lines += [f"| {what} | {of} | share |", "| --- | ---: | ---: |"]
+        lines += [f"| {name} | {count:,} | {100 * count / every:.1f} % |" for name, count in counts.items()] + [""]
+    return lines[:-1]
 
 
 def picture_grid(rows: Sequence[Grounding], width: int = 480) -> bytes:
