@@ -110,10 +110,9 @@ def widgets(
 def _widgets(rng: Random, kinds: Sequence[str], count: int, words: Sequence[str]) -> list[Widget]:
     """Controls whose names are all different."""
     if kinds in (("gridcell",), ("key",)):
-        does = DAYS if kinds == ("gridcell",) else KEYS
-        names = [*does][:count]
+        held = [*(DAYS if kinds == ("gridcell",) else KEYS).items()][:count]
         return [
-            Widget(id=f"e{n}", kind="button", role="button", name=name, does=does[name]) for n, name in enumerate(names)
+            Widget(id=f"e{n}", kind="button", role="button", name=name, does=use) for n, (name, use) in enumerate(held)
         ]
     english = dict(zip(words, LANGUAGES["en"][1], strict=True))
     labels, icons = rng.sample(words, len(words)), rng.sample(ICONS, len(ICONS))
