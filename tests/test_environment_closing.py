@@ -1,4 +1,4 @@
-"""Closing leaves no browser behind: not one that does not answer, and not one that is being started."""
+"""What does not answer is left for dead: closing leaves no browser behind, and the next episode does not wait for the last."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from test_environment import children
 
+from cuadata import environment
+from cuadata.episodes import stage
 from cuadata.errors import DataError
 from cuadata.playing import environment_vector
+from cuadata.types import Size, Task
 
 pytestmark = pytest.mark.browser
 
@@ -60,3 +63,19 @@ def test_a_browser_that_is_being_started_is_not_left_by_a_close() -> None:
     thread.join(60)
     assert isinstance(told[0], DataError), "there was no page to begin on"
     assert not browsers() - others
+
+
+def test_a_page_that_runs_without_end_does_not_hold_up_the_next_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What asks the old page for anything would wait as long as it runs."""
+    monkeypatch.setattr(stage, "CLEANING", 2.0, raising=False)
+    monkeypatch.setattr(environment, "LIMIT", 30.0)
+    html = "<script>setTimeout(() => { document.title = 'runs'; while (true); }, 300)</script>"
+    task = Task(id="t/0", family="t", seed=0, instruction="Do it.", html=html, viewport=Size(1280, 720))
+    env: Any = environment.make("modal", screenshot=False, effect=False)
+    try:
+        env.reset(options={"task": task})
+        time.sleep(0.6)
+        observed, _ = env.reset(seed=1)
+        assert "dialog" in observed["axtree"]
+    finally:
+        env.close()

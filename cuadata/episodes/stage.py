@@ -21,6 +21,9 @@ from cuadata.types import Action, Condition, Element, Observation, Size, Step, T
 #: Seconds to wait for the effect of an action that shows none: pages of our own answer at once, others load first.
 OWN_PATIENCE, PATIENCE = 0.2, 2.0
 
+#: Seconds that a page may take to be led to the next task, before it is given up for a new one.
+CLEANING = 15.0
+
 #: Tries of a page to open: a dead browser looks like a page that does not answer.
 TRIES = 4
 
@@ -124,8 +127,9 @@ class PageStage:
             self._shape = shape
         elif self._server is not None:
             self._server.documents["/"] = task.html
-            await _clean(self._page)
-            await self._page.goto(self._server.address + "/")
+            async with asyncio.timeout(CLEANING):
+                await _clean(self._page)
+                await self._page.goto(self._server.address + "/")
         await _forget(self.page)
 
     async def _open(self, task: Task, viewport: Size, ratio: float) -> None:
