@@ -9,6 +9,7 @@ Every family is registered as `cuadata/FAMILY-v0`, every MiniWoB++ task as `cuad
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,10 +109,15 @@ def _pixels(observation: Observation, task: Task, shape: Sequence[int]) -> Any:
 
 
 def checked(action: object) -> str | Action:
-    """An action that can be played. CallError for anything but a text or an `Action`."""
+    """An action that can be played. CallError for anything but a text or an `Action` of finite numbers."""
     if not isinstance(action, (str, Action)):
         words = f"wanted a text, as a model writes it, or an Action, got {type(action).__name__}: {action!r:.60}"
         raise CallError(words)
+    if isinstance(action, Action):
+        places = [side for point in (action.point, action.end) if point is not None for side in (point.x, point.y)]
+        amounts = [n for n in (action.scroll_x, action.scroll_y, action.seconds) if n is not None]
+        if not all(math.isfinite(n) for n in amounts) or not all(abs(n) <= FARTHEST for n in places):
+            raise CallError(f"a number of the action is none that a page can be given: {action!r:.200}")
     return action
 
 

@@ -18,7 +18,7 @@ from cuadata.browsing.loop import shared
 from cuadata.episodes import miniwob, registration
 from cuadata.errors import CallError, DataError
 from cuadata.playing import environment_vector
-from cuadata.types import Action, Condition, Size, Task, Term
+from cuadata.types import Action, Condition, Point, Size, Task, Term
 
 make: Any = environment.make
 vector: Any = environment_vector.make
@@ -62,6 +62,26 @@ def env() -> Iterator[Any]:
 def test_an_action_that_is_none_is_refused_and_costs_nothing(env: Any, action: object) -> None:
     env.reset(seed=1)
     with pytest.raises(CallError, match="wanted a text, as a model writes it, or an Action, got"):
+        env.step(action)
+    assert env.episode.turns == 0 and env.episode.ended == "running"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "action",
+    [
+        Action(type="click", point=Point(float("nan"), 1)),
+        Action(type="click", point=Point(-1e9, 1e300)),
+        Action(type="drag", point=Point(1, 1), end=Point(float("inf"), 1)),
+        Action(type="scroll", scroll_y=float("nan"), scroll_unit="px"),
+        Action(type="wait", seconds=float("inf")),
+    ],
+    ids=lambda action: f"{action.type}-{action.point}",
+)
+def test_numbers_that_no_page_can_be_given_are_refused_and_cost_nothing(env: Any, action: Action) -> None:
+    """Such an action ended the episode as one whose browser broke down, or held the page for 15 s."""
+    env.reset(seed=3)
+    with pytest.raises(CallError, match="a number of the action is none"):
         env.step(action)
     assert env.episode.turns == 0 and env.episode.ended == "running"
 
