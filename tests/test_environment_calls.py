@@ -157,6 +157,24 @@ def test_browsers_that_are_gone_when_a_page_opens_are_tried_anew(family: str) ->
 
 
 @pytest.mark.browser
+def test_browsers_that_go_while_a_page_begins_are_tried_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two in a row die when their page is spoken to; what is told then is the end of the wire and not of the browser."""
+    given, real = [], miniwob.wire.opened
+
+    async def opened(browser: Any, session: Any) -> Any:
+        line = await real(browser, session)
+        given.append(browser)
+        if len(given) < 3:
+            await browser.close()
+        return line
+
+    monkeypatch.setattr(miniwob.wire, "opened", opened)
+    with closing(vector("miniwob-click-test", 1, screenshot=False, effect=False)) as envs:
+        observed, _ = envs.reset(seed=3)
+    assert len(given) == 3 and "button" in observed["axtree"][0]
+
+
+@pytest.mark.browser
 def test_a_forked_child_is_told_and_leaves_the_page_to_its_parent(env: Any) -> None:
     env.reset(seed=1)
     child = os.fork()
