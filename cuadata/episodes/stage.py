@@ -208,7 +208,9 @@ async def worth_another(attempt: int, error: Exception) -> bool:
     """
     if attempt == 0:
         return True
-    if attempt >= TRIES - 1 or not any(word in str(error) for word in ("closed", "died", "crashed", "disconnected", "gone")):
+    if attempt >= TRIES - 1 or not any(
+        word in str(error) for word in ("closed", "died", "crashed", "disconnected", "gone")
+    ):
         return False
     await asyncio.sleep(0.2 * attempt)
     return True
