@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cuadata import environment
-from cuadata.browsing import browser_find, engine
+from cuadata.browsing import browser_find, engine, wire
 from cuadata.browsing.loop import shared
 from cuadata.episodes import miniwob, registration
 from cuadata.errors import CallError, DataError
@@ -159,7 +159,7 @@ def test_browsers_that_are_gone_when_a_page_opens_are_tried_anew(family: str) ->
 @pytest.mark.browser
 def test_browsers_that_go_while_a_page_begins_are_tried_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two in a row die when their page is spoken to; what is told then is the end of the wire and not of the browser."""
-    given, real = [], miniwob.wire.opened
+    given, real = [], wire.opened
 
     async def opened(browser: Any, session: Any) -> Any:
         line = await real(browser, session)
@@ -168,7 +168,7 @@ def test_browsers_that_go_while_a_page_begins_are_tried_anew(monkeypatch: pytest
             await browser.close()
         return line
 
-    monkeypatch.setattr(miniwob.wire, "opened", opened)
+    monkeypatch.setattr(wire, "opened", opened)
     with closing(vector("miniwob-click-test", 1, screenshot=False, effect=False)) as envs:
         observed, _ = envs.reset(seed=3)
     assert len(given) == 3 and "button" in observed["axtree"][0]
