@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -13,6 +14,7 @@ import pytest
 from test_environment import children
 
 from cuadata import environment
+from cuadata.browsing.page_session import AsyncPage
 from cuadata.episodes import stage
 from cuadata.errors import DataError
 from cuadata.playing import environment_vector
@@ -79,3 +81,25 @@ def test_a_page_that_runs_without_end_does_not_hold_up_the_next_episode(monkeypa
         assert "dialog" in observed["axtree"]
     finally:
         env.close()
+
+
+def test_a_page_whose_browser_dies_while_it_opens_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed while Playwright makes its page, it is heard of as disconnected, and the page never comes."""
+    monkeypatch.setattr(environment_vector, "LIMIT", 30.0)
+    others, killed, real = browsers(), set[int](), AsyncPage.goto
+
+    async def goto(page: AsyncPage, address: str, **options: Any) -> None:
+        if not killed:
+            killed.update(browsers() - others)
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+            await asyncio.Event().wait()
+        await real(page, address, **options)
+
+    monkeypatch.setattr(AsyncPage, "goto", goto)
+    envs: Any = environment_vector.make("modal", 1, screenshot=False, effect=False)
+    try:
+        observed, _ = envs.reset(seed=1)
+        assert killed and "dialog" in observed["axtree"][0]
+    finally:
+        envs.close()

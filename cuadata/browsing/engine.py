@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cuadata.browsing import browser_find, pacing
 from cuadata.browsing.loop import Loop, shared
 from cuadata.browsing.page_session import AsyncPage
+from cuadata.errors import DataError
 from cuadata.types import Size
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ ARGUMENTS = (
 NO_SCROLL_BARS = "--hide-scrollbars"
 #: A proxy that is not there: whatever is not on the bypass list fails at once, names and plain addresses alike.
 NOWHERE = "http://127.0.0.1:9"
+#: Seconds in which work with a browser that died may yet say how it failed.
+LAST_WORDS = 0.5
+T = TypeVar("T")
 
 
 class Engine:
@@ -112,7 +117,7 @@ class Engine:
         if browser is None:
             browser, context = await self._context(found, headed, wanted)
         else:
-            context = await browser.new_context(**wanted)
+            context = await while_alive(browser, browser.new_context(**wanted))
         page = AsyncPage(
             context,
             viewport=viewport,
@@ -122,8 +127,8 @@ class Engine:
         )
         try:
             if paced:
-                await pacing.blank(context, viewport)
-            await page.goto(address)
+                await while_alive(browser, pacing.blank(context, viewport))
+            await while_alive(browser, page.goto(address))
         except BaseException:
             await page.close()
             raise
@@ -187,6 +192,32 @@ class Engine:
                 async with asyncio.timeout(5):
                     await self._playwright.stop()
             self._playwright = None
+
+
+async def while_alive(browser: Browser, work: Coroutine[Any, Any, T]) -> T:
+    """What some work with a browser comes to. DataError where the browser dies first.
+
+    Playwright may wait without end for a page of a browser that died while it was made.
+    """
+    gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def tell(_: Browser) -> None:
+        if not gone.done():
+            gone.set_result(None)
+
+    task = asyncio.ensure_future(work)
+    browser.on("disconnected", tell)
+    try:
+        if browser.is_connected():
+            await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        # What fails by the browser's end says so itself, where it does.
+        done, _ = await asyncio.wait((task,), timeout=LAST_WORDS)
+        if not done:
+            raise DataError("the browser has died")
+        return task.result()
+    finally:
+        task.cancel()
+        browser.remove_listener("disconnected", tell)
 
 
 _engines: dict[Loop, Engine] = {}
