@@ -199,10 +199,8 @@ class Scene:
             outer = {"inside": held, "contains": (target,), "overlapping": (target, *held)}.get(one.relation, ())
             if any(each.id in shown.round for each in outer):
                 return False
-        page, beside = (
-            self.look.observation.viewport,
-            [[shown.drawn.get(e.id, box(e)) for e in held] for held in references],
-        )
+        page = self.look.observation.viewport
+        beside = [[shown.drawn.get(one.id, box(one)) for one in held] for held in references]
         for line in range(max(len(shown.lines.get(one.id, ())) for one in candidates) + 1):
             own = [shown.line(one.id, line) or box(one) for one in candidates]
             found = [
